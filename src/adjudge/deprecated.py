@@ -67,6 +67,7 @@ MODULES = {
     "adjudge.reports.render": "adjudge.reporting.render",
     "adjudge.stats.anova": "adjudge.stats.gtheory.anova",
     "adjudge.stats.bootstrap": "adjudge.stats.intervals",
+    "adjudge.web.client_assessor": "adjudge.web.client",
 }
 """Modules that the documentation of version 1.0 imported, and where their contents are now."""
 

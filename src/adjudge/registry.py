@@ -21,7 +21,8 @@ T = TypeVar("T")
 class Registry(Mapping[str, T]):
     """Named members of one family.
 
-    ``homes`` are the modules that register members; a star stands for every module of a package, or every package.
+    ``homes`` are the modules that register members; a star stands for every module of a package, or every package,
+    and a dot at the end for packages alone.
     Members are in the order of their homes, whatever was imported first, with those of other modules last.
 
     >>> pets: Registry[str] = Registry("pet")
@@ -104,6 +105,8 @@ def _importing() -> str:
 def _modules(pattern: str) -> list[str]:
     """The modules that a pattern stands for, in alphabetical order.
 
+    >>> _modules("adjudge.web.ki*.")
+    ['adjudge.web.kinds']
     >>> _modules("adjudge.model.sc*") == _modules("adjudge.model.scales") == ["adjudge.model.scales"]
     True
     """
@@ -111,6 +114,8 @@ def _modules(pattern: str) -> list[str]:
     *folders, last = pattern.split(".")
     for part in folders:
         names = [f"{name}.{child}".lstrip(".") for name in names for child in _children(name, part, folders=True)]
+    if not last:
+        return names
     return [f"{name}.{child}".lstrip(".") for name in names for child in _children(name, last, folders=False)]
 
 

@@ -30,6 +30,7 @@ SUBJECTS = {
     "adjudge.stats.gtheory.gstudy": "variance components, which D-studies and plans take",
     "adjudge.stats.gtheory.reml": "restricted maximum likelihood",
     "adjudge.web.app": "the application as a value",
+    "adjudge.web.live": "the thread that makes snapshots",
 }
 """Modules that one sibling alone imports, and that are subjects of their own all the same."""
 
@@ -61,7 +62,7 @@ WHERE_IS = {
     "where a result came from": ("model/provenance.py", "Provenance"),
     "what a kind of campaign is": ("web/kinds/base.py", "Kind"),
     "opening and closing a campaign": ("web/kinds/lifecycle.py", "set_state"),
-    "why somebody's answers do not count": ("web/kinds/exclusion.py", "exclude_participant"),
+    "why somebody's answers do not count": ("web/kinds/lifecycle.py", "exclude_participant"),
     "checks of a stored campaign": ("web/kinds/verify.py", "verify"),
     "the dashboard of a preference campaign": ("web/kinds/preference/dashboard.py", "PreferenceObserver"),
     "the next question of a ranking campaign": ("web/kinds/ranking/assignment.py", "make_ranking_desk"),
@@ -74,7 +75,7 @@ WHERE_IS = {
     "codes of recruiters": ("web/store/recruiting.py", "Recruiter"),
     "security headers": ("web/http/security.py", "add_security"),
     "who is asking": ("web/http/access.py", "as_organiser"),
-    "the thread that estimates": ("web/live/estimating.py", "Estimating"),
+    "the thread that estimates": ("web/live.py", "Estimating"),
 }
 
 

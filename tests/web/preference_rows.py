@@ -14,19 +14,17 @@ from tests.web.stages import CampaignStage
 
 from adjudge.preferences.questions import CHOICES, Question, Questions
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
-from adjudge.web.kinds.preference.answers import (
+from adjudge.web.kinds.preference.assignment import (
     Choice,
     NewChoice,
     NewPreferenceSkip,
-    settle_outcome,
-    store_choice,
-    store_unable,
-)
-from adjudge.web.kinds.preference.assignment import (
     PreferenceDesk,
     hold_questions,
     make_preference_desk,
     pause_after_batch,
+    settle_outcome,
+    store_choice,
+    store_unable,
 )
 from adjudge.web.kinds.preference.settings import PreferenceSettings
 from adjudge.web.kinds.preference.store import put_questions

@@ -19,9 +19,8 @@ from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.simulated import simulate_study
 from adjudge.users.noticing import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
-from adjudge.web.client.assessor import join_preference
-from adjudge.web.client.connection import Json
-from adjudge.web.kinds.preference.answers import Choice
+from adjudge.web.client import Json, join_preference
+from adjudge.web.kinds.preference.assignment import Choice
 from adjudge.web.store.items import NewItem
 
 Person = Callable[[Json, np.random.Generator], str]

@@ -10,8 +10,10 @@ from typing import Any, Literal
 from tests.web.stages import CampaignStage
 
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
-from adjudge.web.kinds.ranking.answers import ClipTimes, NewOrder, NewRankingSkip, store_order, store_unable_to_order
 from adjudge.web.kinds.ranking.assignment import (
+    ClipTimes,
+    NewOrder,
+    NewRankingSkip,
     RankingDesk,
     Saved,
     candidates_by_id,
@@ -20,6 +22,8 @@ from adjudge.web.kinds.ranking.assignment import (
     make_ranking_desk,
     reopen,
     save_arrangement,
+    store_order,
+    store_unable_to_order,
 )
 from adjudge.web.kinds.ranking.settings import RankingSettings
 from adjudge.web.kinds.ranking.store import put_candidates

@@ -19,7 +19,7 @@ from adjudge.web.kinds.judging.store import import_judgments, put_runs
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
 from adjudge.web.kinds.ranking.settings import RankingSettings
 from adjudge.web.kinds.verify import verify
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
 from adjudge.web.store.campaigns import Campaign, find_campaign

@@ -20,12 +20,12 @@ import adjudge as aj
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
 from adjudge.web.kinds.judging import dashboard
-from adjudge.web.kinds.judging.dashboard import make_picture
+from adjudge.web.kinds.judging.dashboard import make_snapshot
 from adjudge.web.kinds.judging.session import pair_grades
 from adjudge.web.kinds.judging.settings import JudgingSettings
 from adjudge.web.kinds.judging.store import CurrentGrade
 from adjudge.web.kinds.lifecycle import change_settings, set_state
-from adjudge.web.live.estimating import Estimating, keep_to_one_core
+from adjudge.web.live import Estimating, keep_to_one_core
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
 from adjudge.web.store.database import Database
@@ -304,7 +304,7 @@ def test_what_an_organiser_does_during_a_refresh_is_not_overwritten(
     here = desk()
     engine.refresh(here.campaign.id)
     here.answer("A1", here.queue[0], 50.0)
-    made = make_picture
+    made = make_snapshot
 
     def meanwhile(*arguments: Any) -> dict[str, Any]:
         content = made(*arguments)
@@ -313,7 +313,7 @@ def test_what_an_organiser_does_during_a_refresh_is_not_overwritten(
         return content
 
     with monkeypatch.context() as patch:
-        patch.setattr(dashboard, "make_picture", meanwhile)
+        patch.setattr(dashboard, "make_snapshot", meanwhile)
         assert not engine.refresh(here.campaign.id)
     assert here.picture["version"] == 1
     assert engine.refresh(here.campaign.id)
@@ -326,13 +326,13 @@ def test_two_servers_at_once_do_the_work_once(
 ) -> None:
     here = desk()
     others: list[bool] = []
-    made = make_picture
+    made = make_snapshot
 
     def meanwhile(*arguments: Any) -> dict[str, Any]:
         others.append(Estimating(settings, database).refresh(here.campaign.id))
         return made(*arguments)
 
-    monkeypatch.setattr(dashboard, "make_picture", meanwhile)
+    monkeypatch.setattr(dashboard, "make_snapshot", meanwhile)
     assert Estimating(settings, database).refresh(here.campaign.id)
     assert others == [False]
     assert here.picture["version"] == 1

@@ -15,7 +15,7 @@ from tests.web.judging_rows import Desk
 from adjudge.web.kinds.judging.dashboard import Activity, LoggedAnswer, agreements, assessors, pace_of, thinned, watch
 from adjudge.web.kinds.judging.session import Learner
 from adjudge.web.kinds.judging.settings import JudgingSettings
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
 from adjudge.web.store.database import Database

@@ -13,9 +13,9 @@ from sqlalchemy import select
 from tests.web.conftest import ON_BOTH
 from tests.web.judging_rows import Desk
 
-from adjudge.web.api import snapshots as module
+from adjudge.web.api import campaigns as module
 from adjudge.web.context import Context
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
 from adjudge.web.store.database import Database

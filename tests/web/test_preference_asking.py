@@ -15,8 +15,7 @@ from tests.web.preference_rows import PROLIFIC, SECONDS, Stage, pid, some_questi
 
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.kinds.lifecycle import set_state
-from adjudge.web.kinds.preference.answers import Choice, PlayedTime
-from adjudge.web.kinds.preference.assignment import current_batch
+from adjudge.web.kinds.preference.assignment import Choice, PlayedTime, current_batch
 from adjudge.web.kinds.preference.store import preference_checks
 from adjudge.web.kinds.verify import _counters
 from adjudge.web.settings import Settings

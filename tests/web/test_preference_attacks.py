@@ -16,7 +16,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.kinds.lifecycle import change_settings, set_state
 from adjudge.web.kinds.preference import store as preference_holdings
-from adjudge.web.kinds.preference.answers import PlayedTime, facts_of
+from adjudge.web.kinds.preference.assignment import PlayedTime, facts_of
 from adjudge.web.kinds.preference.settings import PreferenceSettings
 from adjudge.web.settings import Settings
 from adjudge.web.store import participants as invitations

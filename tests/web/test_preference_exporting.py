@@ -34,7 +34,7 @@ from adjudge.web.errors import Refused
 from adjudge.web.kinds.exports import export
 from adjudge.web.kinds.judging.store import import_judgments
 from adjudge.web.kinds.preference import export as preference_reporting
-from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.assignment import trust_of
 from adjudge.web.kinds.preference.export import preference_report, study_of
 from adjudge.web.kinds.verify import verify
 from adjudge.web.settings import Settings

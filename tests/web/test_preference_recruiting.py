@@ -15,8 +15,7 @@ from tests.web.conftest import ON_SQLITE, Clock
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.client.assessor import PreferenceParticipant, join_preference, whole_question
-from adjudge.web.client.connection import CampaignError
+from adjudge.web.client import CampaignError, PreferenceParticipant, join_preference, whole_question
 from adjudge.web.errors import Forbidden, Gone, Refused
 from adjudge.web.kinds.preference.settings import PreferenceSettings
 from adjudge.web.settings import Settings

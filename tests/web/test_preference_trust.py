@@ -10,9 +10,8 @@ from tests.web.people_app import make_campaign
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.web.errors import Conflict, Gone, Refused
-from adjudge.web.kinds.exclusion import exclude_participant, readmit_participant
-from adjudge.web.kinds.lifecycle import set_state
-from adjudge.web.kinds.preference.answers import PlayedTime, facts_of, trust_of
+from adjudge.web.kinds.lifecycle import exclude_participant, readmit_participant, set_state
+from adjudge.web.kinds.preference.assignment import PlayedTime, facts_of, trust_of
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema
 from adjudge.web.store.campaigns import in_use

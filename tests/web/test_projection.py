@@ -13,7 +13,7 @@ from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Session
 from adjudge.web.kinds.judging.session import Projection, project
-from adjudge.web.live.estimating import keep_to_one_core
+from adjudge.web.live import keep_to_one_core
 
 SHARES = (0.0, 0.25, 0.5)
 BATCH = 20  # judgments between two looks
@@ -92,7 +92,7 @@ def test_a_harder_goal_needs_more(demo: Candidates) -> None:
 
 
 def test_what_cannot_be_reached_is_said_in_words() -> None:
-    hard = aj.demo(queries=3, depth=5)
+    hard = aj.demo(queries=2, depth=5)
     session = Session(candidates(hard, cutoff=5).unjudged(), "CG@5", goal=Goal("pairs", 0.9999, zone=0.0))
     one = project(session)
     assert one.total is None

@@ -11,9 +11,7 @@ from tests.web.conftest import ON_BOTH, Clock
 from tests.web.ranking_rows import Ranking
 from tests.web.test_campaign_api import api, organiser
 
-from adjudge.web.client import CampaignError, connect
-from adjudge.web.client.assessor import RankingExpert
-from adjudge.web.client.connection import ConnectionHolder
+from adjudge.web.client import CampaignError, ConnectionHolder, RankingExpert, connect
 from adjudge.web.settings import Settings
 from adjudge.web.store.database import Database
 

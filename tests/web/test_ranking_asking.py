@@ -10,8 +10,7 @@ from tests.web.ranking_rows import HOUR, Ranking
 
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.kinds.lifecycle import set_state
-from adjudge.web.kinds.ranking.answers import NewOrder, NoPlaceLeft, store_order
-from adjudge.web.kinds.ranking.assignment import StaleArrangement, arrangement_of
+from adjudge.web.kinds.ranking.assignment import NewOrder, NoPlaceLeft, StaleArrangement, arrangement_of, store_order
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema
 from adjudge.web.store.campaigns import in_use
@@ -378,7 +377,7 @@ def test_nothing_new_is_given_out_while_a_campaign_pauses_and_what_is_in_hand_co
 
 
 def test_somebody_set_aside_takes_no_place(stage: Ranking) -> None:
-    from adjudge.web.kinds.exclusion import exclude_participant
+    from adjudge.web.kinds.lifecycle import exclude_participant
 
     stage.begin(queries=1, judged_by=1)
     ann, ben = stage.come(), stage.come()

@@ -12,8 +12,8 @@ from tests.web.ranking_rows import HOUR, Ranking, some_candidates
 
 from adjudge.errors import InputError
 from adjudge.web.errors import Conflict, Refused
-from adjudge.web.kinds.exclusion import exclude_participant
 from adjudge.web.kinds.exports import export
+from adjudge.web.kinds.lifecycle import exclude_participant
 from adjudge.web.kinds.ranking.assignment import make_ranking_desk
 from adjudge.web.kinds.ranking.store import read_candidates
 from adjudge.web.settings import Settings

@@ -15,8 +15,8 @@ from tests.web.conftest import ON_BOTH
 from tests.web.ranking_rows import Ranking
 
 from adjudge.web.errors import Refused
-from adjudge.web.kinds.exclusion import exclude_participant
 from adjudge.web.kinds.exports import export
+from adjudge.web.kinds.lifecycle import exclude_participant
 from adjudge.web.kinds.ranking.export import rankings_of
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema

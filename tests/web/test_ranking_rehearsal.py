@@ -8,7 +8,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.reporting.document import TableBlock
 from adjudge.web.kinds.ranking.rehearse import ranking_forecast_section, rehearse_rankings
 from adjudge.web.kinds.ranking.settings import RankingSettings
-from adjudge.web.rehearse.people import Behaviour, Plan
+from adjudge.web.rehearse import Behaviour, Plan
 
 
 def test_sure_experts_recover_the_true_lists_and_careless_ones_are_counted() -> None:

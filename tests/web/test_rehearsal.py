@@ -26,7 +26,7 @@ from adjudge.web.kinds.judging.rehearse import (
     true_of,
 )
 from adjudge.web.kinds.judging.settings import JudgingSettings
-from adjudge.web.rehearse.people import Account, Acknowledged, Behaviour, Plan, SimulatedAssessor, account
+from adjudge.web.rehearse import Account, Acknowledged, Behaviour, Plan, SimulatedAssessor, account
 from adjudge.web.settings import Settings
 
 SCALES = [

@@ -102,7 +102,7 @@ class _Proposals:
         self.shares: Floats = np.mean(scales, axis=0)  # (queries, width), NaN past the end
         self.used = np.zeros(len(self.material))
         noise = self.rng.random(self.shares.shape) * 1e-6  # equal grades in random order
-        self.order = np.argsort(-(self.shares + noise), axis=1)  # best first, NaN last
+        self.order = np.argsort(-(self.shares + noise), axis=1, kind="stable")  # best first, NaN last
         self.turn = self.rng.permutation(len(self.material))
         self.seen: set[tuple[int, ...]] = set()
 

@@ -267,7 +267,7 @@ def shuffled_lists(material: Material, query: Ints, rng: np.random.Generator) ->
     """One list of random documents for each of ``query``: (lists, k)."""
     filled = np.arange(int(material.sizes.max())) < material.sizes[query][:, None]
     keys = np.where(filled, rng.random(filled.shape), np.inf)
-    return np.argsort(keys, axis=1)[:, : material.k]
+    return np.argsort(keys, axis=1, kind="stable")[:, : material.k]
 
 
 _APART = 3.0  # between the keys of two queries: effectiveness plus a difference is at most 2
@@ -297,7 +297,7 @@ class Pool:
         """Up to one pair for each anchor: the anchor and a list that is better by a difference in the bin."""
         if c not in self._sorted:
             values = _APART * self.query + self.values[:, c]
-            order = np.argsort(values)
+            order = np.argsort(values, kind="stable")
             self._sorted[c] = order, values[order]
         order, keys = self._sorted[c]
         low, high = limits_of(b, self.bins)
@@ -372,7 +372,7 @@ class Search:
         """
         material = self.evaluator.material
         k = material.k
-        ordered = np.argsort(self.evaluator.on(c).grades, axis=1)  # NaN last
+        ordered = np.argsort(self.evaluator.on(c).grades, axis=1, kind="stable")  # NaN last
         best = np.take_along_axis(ordered, material.sizes[:, None] - k + np.arange(k), axis=1)
         every = permutations(range(k)) if k <= _MOST_RANKS else (range(k), range(k - 1, -1, -1))
         orders = np.array([list(order) for order in every])
@@ -420,7 +420,7 @@ class Search:
         vectors = np.empty((len(query), 2, graded.k), dtype=np.int64)
         for kind in np.unique(profile[query]):
             rows = np.flatnonzero(profile[query] == kind)
-            codes = attainable[kind][np.argsort(table[attainable[kind]])]
+            codes = attainable[kind][np.argsort(table[attainable[kind]], kind="stable")]
             values = table[codes]
             first, last = np.searchsorted(values, values + low), np.searchsorted(values, values + high)
             starts = np.flatnonzero(last > first)
@@ -455,7 +455,7 @@ class Search:
         grades = self.evaluator.on(c).grades[query]
         span = np.nanmax(grades) - np.nanmin(grades)
         noisy = grades + rng.random(grades.shape) * span * rng.choice([0.001, 0.05, 0.2], size=(len(query), 1))
-        ordered = np.argsort(noisy, axis=1)  # NaN last
+        ordered = np.argsort(noisy, axis=1, kind="stable")  # NaN last
         best = np.take_along_axis(ordered, material.sizes[query][:, None] - 1 - np.arange(material.k), axis=1)
         return np.stack([best, ordered[:, : material.k]], axis=1)
 
@@ -629,7 +629,7 @@ class _Greedy:
         hit = bin_of(found.differences, self.bins)
         gain = worth[columns, hit].sum(axis=1)
         score = gain / (1.0 + _BALANCE * self.used[found.query] / (self.used.mean() + 1.0))
-        for place in np.argsort(-score):
+        for place in np.argsort(-score, kind="stable"):
             a, b = found.lists[place].tolist()
             query = int(found.query[place])
             key = (query, *min(a, b), *max(a, b))

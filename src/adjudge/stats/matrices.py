@@ -60,7 +60,7 @@ def dense_ranks(values: Floats, *, axis: int = -1) -> Ints:
     >>> dense_ranks(np.array([0.3 - 0.1, 0.2, 0.1, 0.6 - 0.4])).tolist()
     [1, 1, 0, 1]
     """
-    order = np.argsort(values, axis=axis)
+    order = np.argsort(values, axis=axis, kind="stable")
     ascending = np.take_along_axis(values, order, axis=axis)
     gaps = np.diff(ascending, axis=axis, prepend=ascending.take([0], axis=axis))
     ranks = np.empty(values.shape, dtype=np.int64)

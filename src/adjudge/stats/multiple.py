@@ -164,7 +164,7 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.01, 0.04, 0.03]))
     array([0.03, 0.06, 0.06])
     """
-    order = np.argsort(p)
+    order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     return adjusted
@@ -181,7 +181,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03]))
     array([0.03, 0.04, 0.04])
     """
-    order = np.argsort(p)[::-1]
+    order = np.argsort(p, kind="stable")[::-1]
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
     return adjusted

@@ -305,7 +305,7 @@ def _signed_ranks(differences: Floats, slack: Floats | float) -> tuple[Floats, M
     """
     magnitude = np.abs(differences)
     magnitude[~(magnitude > 0)] = np.inf
-    order = np.argsort(magnitude, axis=0)
+    order = np.argsort(magnitude, axis=0, kind="stable")
     ascending = np.take_along_axis(magnitude, order, axis=0)
     place = np.arange(1.0, len(ascending) + 1)[:, None]
     border = np.ones((1, ascending.shape[1]), dtype=np.bool_)

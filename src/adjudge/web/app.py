@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 from adjudge._version import __version__
 from adjudge.web.context import Context
 from adjudge.web.kinds.base import KINDS, Kind
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.settings import Settings
 from adjudge.web.store.database import open_database
 
@@ -55,19 +55,19 @@ def create_app(settings: Settings) -> FastAPI:
 @cache
 def _routes(kinds: tuple[Kind, ...]) -> list[BaseRoute]:
     """Everything that is answered, built once: a request finds what is its application's own in the context."""
-    from adjudge.web.api import campaigns, files, media, people, snapshots
+    from adjudge.web.api import campaigns, files, people
     from adjudge.web.http.failures import RESPONSES
     from adjudge.web.http.rendering import add_folder
     from adjudge.web.pages import answers, assessor, campaign, organiser
     from adjudge.web.pages import people as people_pages
 
     holder = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    apis = [people.joining_router, people.router, campaigns.router, files.router, snapshots.router]
+    apis = [people.joining_router, people.router, campaigns.router, files.router, campaigns.snapshots_router]
     for router in [*apis, *(router for kind in kinds for router in kind.api_routers())]:
         holder.include_router(router, prefix="/api", responses=RESPONSES)
     pages = [
         organiser.health_router,
-        media.router,
+        files.media_router,
         assessor.router,
         organiser.router,
         organiser.account_router,

@@ -12,7 +12,7 @@ from adjudge.web.settings import Settings
 from adjudge.web.store.database import Database
 
 if TYPE_CHECKING:
-    from adjudge.web.live.estimating import Estimating
+    from adjudge.web.live import Estimating
 
 
 @dataclass(frozen=True)

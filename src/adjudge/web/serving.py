@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "ADJUDGE_SERVE"
 STOPPING_SECONDS = 3
-"""How long streams of pictures may keep a server from stopping."""
+"""How long streams of snapshots may keep a server from stopping."""
 
 
 def free_port(host: str = "127.0.0.1") -> int:

@@ -393,7 +393,7 @@ def test_mistakes_are_one_line_and_make_nothing(here: Path, cli: Terminal, argum
 
 def test_what_belongs_to_judging_is_refused_in_one_line(here: Path, cli: Terminal) -> None:
     cli.out("campaign", *CREATE_PREFERENCE)
-    told = "asks for preferences, not for grades"
+    told = "asks for preferences; it takes none from files"
     assert told in cli.refused("campaign", "import", "lists", "fine.csv")
     assert "asks for preferences; nobody can be simulated" in cli.refused("campaign", "rehearse", "lists")
     assert "got 'qrels'" in cli.refused("campaign", "export", "lists", "qrels")

@@ -213,7 +213,7 @@ def test_a_campaign_from_an_empty_server_to_its_report(
     expect(page.locator("[data-state-badge]")).to_have_text("open")
 
     page.get_by_role("link", name="People").click()
-    page.get_by_label("Names, one a line").fill("Ann\nBob")
+    page.get_by_label("Names, one per line").fill("Ann\nBob")
     page.get_by_role("button", name="Make links").click()
     links = [box.input_value() for box in page.locator("[data-made] input").all()]
     assert len(links) == 2
@@ -370,7 +370,7 @@ def test_pages_work_without_scripts_and_the_dashboard_says_that_it_needs_them(
     page.goto(f"{campaign_server.url}/campaigns/{campaign_server.campaign}")
     assert "<noscript><p" in page.content()  # chromium keeps it hidden when a driver turns scripts off
     page.get_by_role("link", name="People").click()
-    page.get_by_label("Names, one a line").fill("Zoe")
+    page.get_by_label("Names, one per line").fill("Zoe")
     page.get_by_role("button", name="Make links").click()
     expect(page.locator("[data-made]")).to_contain_text("Zoe")
     context.close()

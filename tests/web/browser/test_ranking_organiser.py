@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.web.browser.test_organiser_pages import assert_accessible, assert_fits, empty_server, log_in
 from tests.web.near import NearServer
 
-from adjudge.web.client.assessor import join_ranking
+from adjudge.web.client import join_ranking
 
 __all__ = ["empty_server"]  # the fixture
 

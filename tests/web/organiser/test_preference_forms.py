@@ -13,9 +13,10 @@ from adjudge.errors import AdjudgeError
 from adjudge.web.kinds.base import KINDS
 from adjudge.web.kinds.lifecycle import list_campaigns
 from adjudge.web.kinds.preference.settings import PreferenceSettings
-from adjudge.web.pages.forms import form_of, settings_of_form
+from adjudge.web.pages.forms import form_of, settings_of_form, summary
 from adjudge.web.store.campaigns import find_campaign
 from adjudge.web.store.database import Database
+from adjudge.web.store.recruiting import Recruiter
 
 PREFERENCE = KINDS["preference"]
 
@@ -182,3 +183,16 @@ def test_a_campaign_keeps_its_kind_whatever_a_form_says(carla: Visitor, database
     carla.send("/campaigns/spring/settings", **new_preference_campaign())
     with database.read() as connection:
         assert find_campaign(connection, "spring").kind == "judging"
+
+
+def test_the_summary_says_what_the_declarations_say_and_leaves_out_what_does_not_count() -> None:
+    prolific = Recruiter(kind="prolific", codes={"done": "C1"})
+    settings = PreferenceSettings(title="Demo", quiz_bar=0.6, recruiter=prolific)
+    sections = summary(PREFERENCE, settings, {"Cost": "12 EUR", "Recruiter": "a panel"})
+    rows = {title: words for _, section in sections for title, words in section.items()}
+    assert rows["Of the quiz to get right"] == "60 %"
+    assert rows["Questions in a batch"] == "all"
+    assert rows["Code"] == "finished: C1"
+    assert (rows["Recruiter"], rows["Cost"]) == ("a panel", "12 EUR")
+    assert "Names of the parameters" not in rows
+    assert "Code" not in dict(summary(PREFERENCE, PreferenceSettings(title="Demo"), {}))["Where do people come from?"]

@@ -12,7 +12,7 @@ from tests.web.conftest import ON_BOTH
 from tests.web.organiser.visiting import PASSWORD, Visitor, new_preference_campaign
 from tests.web.preference_rows import PROLIFIC, Stage, pid, preference_campaign, some_questions
 
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema
 from adjudge.web.store.campaigns import find_campaign
@@ -42,8 +42,9 @@ def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, databas
     assert "9 questions about 3 queries and 3 traps; grades on fine." in carla.words
     assert "75 of 75 documents and queries still need something" in carla.words
     assert "CG@3 on fine" in carla.words
-    assert "in 3 batches, with a pause after each" in carla.words
-    assert "a counted answer" in carla.words
+    assert "Answers in all 18, in 3 batches" in carla.words
+    assert "Pause after each batch yes" in carla.words
+    assert "per counted answer" in carla.words
     table = [("table", ("texts.csv", files["texts"].read_bytes(), "text/csv"))]
     carla.send("/campaigns/pairs/set-up/documents", role="document", files=table)
     assert "75 taken" in carla.words

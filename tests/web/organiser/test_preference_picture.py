@@ -14,12 +14,12 @@ from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.preferences.study import Study
 from adjudge.preferences.trust import Trust
-from adjudge.web.kinds.exclusion import exclude_participant, readmit_participant
+from adjudge.web.kinds.lifecycle import exclude_participant, readmit_participant
 from adjudge.web.kinds.preference import dashboard as preference_picturing
-from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.assignment import trust_of
 from adjudge.web.kinds.preference.curves import Work, cost_of, curves_so_far, earned, people_needed, typical_person
 from adjudge.web.kinds.preference.settings import PreferenceSettings
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema
 from adjudge.web.store.campaigns import Campaign

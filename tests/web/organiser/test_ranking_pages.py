@@ -32,7 +32,7 @@ def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, databas
     assert (carla.status, "candidates.csv:4" in carla.words) == (422, True)
     send_candidates(carla, "query,document\nq,a\nq,b\nq,c\nr,a\nr,b\n")
     assert "2 queries with 2 to 3 documents each." in carla.words
-    assert "7 experts: 14 rankings in all" in carla.words
+    assert "Rankings in all 14" in carla.words
     assert "5 of 5 documents and queries still need something" in carla.words
     table = "document,text\n" + "".join(f"{name},words of {name}\n" for name in "qrabc")
     files = [("table", ("texts.csv", table.encode(), "text/csv"))]

@@ -12,10 +12,10 @@ from tests.web.organiser.visiting import Visitor
 from tests.web.ranking_rows import Ranking
 
 from adjudge.groundtruth import RankedQuery, build
-from adjudge.web.kinds.exclusion import exclude_participant
+from adjudge.web.kinds.lifecycle import exclude_participant
 from adjudge.web.kinds.ranking.dashboard import agreements, constructions, tau_b, taus_of
 from adjudge.web.kinds.ranking.export import rankings_of
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.store.participants import find_participant
 from adjudge.web.store.snapshots import read_snapshot
 

@@ -26,12 +26,12 @@ from adjudge.cli.command import command
 from adjudge.cli.options import add_columns, add_run_reading
 from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError, shown
-from adjudge.web.kinds.inputs import INPUTS, Input, Inputs, inputs_of
+from adjudge.web.kinds import INPUTS, Input, Inputs, inputs_of
 
 if TYPE_CHECKING:
+    from adjudge.web.kinds import Filling
     from adjudge.web.kinds.base import Kind
     from adjudge.web.kinds.documents import IntakeSummary
-    from adjudge.web.kinds.inputs import Filling
     from adjudge.web.store.campaigns import Campaign, CampaignSettings
 
 

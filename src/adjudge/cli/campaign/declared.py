@@ -15,7 +15,7 @@ from adjudge.cli.defaults import class_in, home_of, literal, syntax_of
 from adjudge.cli.options import shown_default
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.web import kinds
-from adjudge.web.kinds.inputs import INPUTS
+from adjudge.web.kinds import INPUTS
 from adjudge.web.store.settings import Setting, typed
 
 _STORE = "adjudge.web.store.campaigns"

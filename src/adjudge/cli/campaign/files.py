@@ -7,12 +7,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from adjudge.cli.campaign.store import WHO, add_store, opened
+from adjudge.cli.campaign.store import add_store, opened
 from adjudge.cli.command import command
 from adjudge.cli.options import add_columns
 from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError
-from adjudge.text import counted
 
 _WHATS = ("qrels", "session", "answers", "questions", "mapping", "rankings", "lists", "people", "log", "report")
 _FORMS = {
@@ -20,7 +19,6 @@ _FORMS = {
     ".parquet": "parquet", ".pq": "parquet", ".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex",
     ".groups": "groups",
 }  # fmt: skip
-_SHOWN_PAIRS = 10
 
 
 def _add_exporting(parser: argparse.ArgumentParser) -> None:
@@ -101,25 +99,12 @@ def import_file(arguments: argparse.Namespace) -> None:
     """Add the judgments of a file: all of them, or none. The same file again adds nothing."""
     with opened(arguments) as store:
         from adjudge.formats import Source
-        from adjudge.web.kinds.judging.store import import_judgments
+        from adjudge.web.kinds.base import kind_of
         from adjudge.web.store.campaigns import find_campaign
 
         with store.database.write() as connection:
             found = find_campaign(connection, arguments.name)
-            imported = import_judgments(
-                connection,
-                found,
-                Source.open(Path(arguments.file)),
-                scale=arguments.scale,
-                format_name=arguments.format,
-                columns=arguments.columns,
-                skip_unknown=arguments.skip_unknown,
-                who=WHO,
-                now=store.now,
-            )
-    again = f"; {imported.again:,} were there already" if imported.again else ""
-    print(f"Added {counted(imported.taken, 'judgment')} by {counted(len(imported.assessors), 'assessor')}{again}.")
-    if imported.unknown:
-        some = ", ".join(f"{pair.document} of {pair.query}" for pair in imported.unknown[:_SHOWN_PAIRS])
-        more = ", …" if len(imported.unknown) > _SHOWN_PAIRS else ""
-        say([f"{len(imported.unknown):,} pairs are no candidates and were left out: {some}{more}"])
+            source = Source.open(Path(arguments.file))
+            words, notes = kind_of(found).import_answers(connection, found, source, vars(arguments), now=store.now)
+    print(f"Added {words}.")
+    say(notes)

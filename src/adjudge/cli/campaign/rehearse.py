@@ -14,8 +14,7 @@ from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
-    from adjudge.web.rehearse.people import Plan, Rehearsal
-
+    from adjudge.web.rehearse import Plan, Rehearsal
 
 _EXAMPLES = """examples:
   adjudge campaign rehearse --demo --assessors 5
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     its documents; the laziness is then the share of experts who rank without a look.
     """
     need_server()
-    from adjudge.web.rehearse.people import Behaviour, Plan
+    from adjudge.web.rehearse import Behaviour, Plan
 
     check_output(arguments, forms=("text", "json", "csv", "markdown", "html"))
     if (arguments.name is None) == (not arguments.demo):
@@ -85,12 +84,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _rehearse(arguments: argparse.Namespace, plan: Plan) -> Rehearsal:
     """A rehearsal of the demo, or of the campaign that is named."""
-    if arguments.demo:
-        from adjudge.web.kinds.judging.rehearse import rehearse_demo
+    from adjudge.web.kinds.base import KINDS, kind_of
 
-        return rehearse_demo(plan, vars(arguments), progress=progress)
+    if arguments.demo:
+        kind = next(kind for kind in KINDS.values() if kind.rehearses_demo)
+        return kind.rehearse_demo(plan, vars(arguments), progress=progress)
     with opened(arguments) as store:
-        from adjudge.web.kinds.base import kind_of
         from adjudge.web.store.campaigns import find_campaign
 
         with store.database.read() as connection:

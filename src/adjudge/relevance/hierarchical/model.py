@@ -212,9 +212,13 @@ def _ideal(values: Floats, query: Ints, n_queries: int, weights: Floats) -> tupl
     padded = np.full((n_queries, int(count.max()), n_draws), 1.0)
     padded[query, np.arange(len(query)) - first[query]] = -values
     k = min(len(weights), padded.shape[1])
-    best = np.argpartition(padded, k - 1, axis=1)[:, :k] if k < padded.shape[1] else np.argsort(padded, axis=1)
+    best = (
+        np.argpartition(padded, k - 1, axis=1)[:, :k]
+        if k < padded.shape[1]
+        else np.argsort(padded, axis=1, kind="stable")
+    )
     top = np.take_along_axis(padded, best, axis=1)
-    order = np.argsort(top, axis=1)
+    order = np.argsort(top, axis=1, kind="stable")
     best, top = np.take_along_axis(best, order, axis=1), -np.take_along_axis(top, order, axis=1)
     weight = np.where(top >= 0, weights[:k, None], 0.0)  # queries with fewer than k pairs have shorter ideals
     column = np.arange(n_queries)[:, None, None] * n_draws + np.arange(n_draws)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
 
-from fastapi import Response
+from fastapi import Path, Response
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import Connection
 
@@ -15,6 +15,8 @@ from adjudge.web.store.answers import SentAnswer, StoredAnswer
 from adjudge.web.store.campaigns import Campaign, CampaignSettings, campaign_by_id, in_use
 from adjudge.web.store.leases import let_go, release, renew
 from adjudge.web.store.participants import Participant, locked_participant, still_there
+
+RowId = Annotated[int, Path(ge=1, lt=2**63)]
 
 
 class Body(BaseModel):
@@ -67,7 +69,7 @@ class Alive(BaseModel):
 
 
 class TakenAnswer(BaseModel):
-    """An answer that is stored for good; each kind adds its desk after it."""
+    """An answer that is stored for good; each kind adds the next assignment."""
 
     answer: int
     again: bool

@@ -1,7 +1,9 @@
-"""Files into a campaign (runs, questions, candidates, documents, judgments) and out of it (all exports).
+"""Files into a campaign (runs, questions, candidates, documents, judgments), out of it (all exports), and for browsers.
 
 Who is asking is known before the first byte of a form is read. Uploaded files lie in a working folder under names of
 our own; the names they came with are kept beside them.
+
+Browsers get clips, images and drawings at addresses that tell nothing: neither system nor rank nor what it is.
 """
 
 from __future__ import annotations
@@ -19,21 +21,25 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from fastapi import Path as PathParameter
 from pydantic import BaseModel
+from sqlalchemy.engine import RowMapping
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.responses import FileResponse
 
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.formats.columns import naming_columns
 from adjudge.web.context import Context, InContext
-from adjudge.web.errors import Refused, WebError
-from adjudge.web.http.access import AsOrganiser, OwnCampaign
+from adjudge.web.errors import NotFound, NotLoggedIn, Refused, WebError
+from adjudge.web.http.access import AsOrganiser, MaybeOrganiser, MaybeParticipant, OwnCampaign
 from adjudge.web.kinds.base import KINDS
 from adjudge.web.kinds.documents import take_documents
 from adjudge.web.kinds.exports import export
 from adjudge.web.settings import Settings
-from adjudge.web.store.campaigns import Campaign
-from adjudge.web.store.media import MOST_FILES, unpacked, working_folder
+from adjudge.web.store.campaigns import Campaign, campaign_by_id
+from adjudge.web.store.media import MOST_FILES, find_item, served_drawing, served_file, unpacked, working_folder
+from adjudge.web.store.participants import Participant
+from adjudge.web.store.people import Organiser
 
 _BLOCK = 1 << 20
 
@@ -293,3 +299,70 @@ def exported(
 def _attachment(name: str) -> str:
     """What makes a browser keep a file; names of scales may be written in any script, headers may not."""
     return f'attachment; filename="{name}"' if name.isascii() else f"attachment; filename*=UTF-8''{quote(name)}"
+
+
+media_router = APIRouter(tags=["media"])
+
+
+@media_router.api_route("/media/{address}", methods=["GET", "HEAD"], response_class=FileResponse)
+def media(
+    address: str, request: Request, context: InContext, participant: MaybeParticipant, organiser: MaybeOrganiser
+) -> Response:
+    """Part or all of a file, for assessors of its campaign and the campaign's organiser.
+
+    What is at an address never changes: browsers may keep it, and need not ask again.
+    """
+    row = _item_for(address, context, participant, organiser)
+    path, media_type, digest = served_file(context.settings, row)
+    return _send_file(request, path, media_type, digest)
+
+
+@media_router.api_route("/media/{address}/drawing", methods=["GET", "HEAD"], response_class=FileResponse)
+def drawing(
+    address: str, request: Request, context: InContext, participant: MaybeParticipant, organiser: MaybeOrganiser
+) -> Response:
+    """How notation is drawn, and when its notes sound in its clip: ``{"svg": …, "notes": [[start, end, [id, …]], …]}``.
+
+    Whoever may hear it may see it.
+    """
+    row = _item_for(address, context, participant, organiser)
+    path, digest = served_drawing(context.settings, row)
+    return _send_file(request, path, "application/json", digest)
+
+
+def _item_for(
+    address: str, context: Context, participant: Participant | None, organiser: Organiser | None
+) -> RowMapping:
+    """The row behind an address, for somebody who may have it."""
+    if participant is None and organiser is None:
+        raise NotLoggedIn("Clips are for the assessors of a campaign; open your invitation first.")
+    with context.database.read() as connection:
+        row = find_item(connection, address)
+    _refuse_others(row, context, participant, organiser)
+    return row
+
+
+def _send_file(request: Request, path: Path, media_type: str, digest: str) -> Response:
+    headers = {"ETag": f'"{digest}"', "Cache-Control": "private, max-age=86400, immutable"}
+    if headers["ETag"] in _tags(request):
+        return Response(status_code=304, headers=headers)
+    return FileResponse(path, media_type=media_type, headers={**headers, "X-Content-Type-Options": "nosniff"})
+
+
+def _tags(request: Request) -> list[str]:
+    """What a browser has already; a proxy that packed it on its way made the tag a weak one."""
+    return [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+
+
+def _refuse_others(
+    row: RowMapping, context: Context, participant: Participant | None, organiser: Organiser | None
+) -> None:
+    """Whoever has nothing to do with a campaign does not learn what it has."""
+    if participant is not None and participant.campaign_id == row["campaign_id"]:
+        return
+    if organiser is not None:
+        with context.database.read() as connection:
+            campaign = campaign_by_id(connection, row["campaign_id"])
+        if organiser.is_admin or campaign.organiser_id == organiser.id:
+            return
+    raise NotFound("There is nothing at this address.")

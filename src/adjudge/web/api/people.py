@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, FiniteFloat
 
-from adjudge.web.api.body import Body
+from adjudge.web.api.body import Body, RowId
 from adjudge.web.context import Context, InContext
 from adjudge.web.http.access import (
     ASSESSOR_COOKIE,
@@ -22,7 +22,7 @@ from adjudge.web.http.access import (
     forget_cookie,
     give_cookie,
 )
-from adjudge.web.kinds import exclusion
+from adjudge.web.kinds import lifecycle
 from adjudge.web.store.campaigns import Campaign
 from adjudge.web.store.erase import Receipt, erase_participant
 from adjudge.web.store.participants import (
@@ -152,7 +152,6 @@ def erase_me(sent: Erasing, participant: AsParticipant, response: Response, cont
 
 router = APIRouter(tags=["organisers"])
 
-RowId = Annotated[int, Path(ge=1, lt=2**63)]
 Password = Annotated[str, Field(max_length=1000)]
 
 
@@ -411,21 +410,21 @@ def set_aside(
 
 @router.post("/campaigns/{name}/participants/{code}/take-back", summary="Let somebody's answers count again")
 def take_back(code: str, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> ParticipantOut:
-    """In a preference or ranking campaign: what was set aside counts again."""
+    """In a preference or ranking campaign: answers that were excluded count again."""
     return _counting(code, campaign, organiser, context, why=None)
 
 
 def _counting(
     code: str, campaign: Campaign, organiser: Organiser, context: Context, *, why: str | None
 ) -> ParticipantOut:
-    """Set somebody aside for a reason, or take them back where there is none."""
+    """Exclude somebody for a reason, or readmit them where there is none."""
     who, now = who_is(organiser), context.now()
     with context.database.write() as connection:
         found = find_participant(connection, campaign, code)
         if why is None:
-            exclusion.readmit_participant(connection, found, who=who, now=now)
+            lifecycle.readmit_participant(connection, found, who=who, now=now)
         else:
-            exclusion.exclude_participant(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)
+            lifecycle.exclude_participant(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)
         changed = find_participant(connection, campaign, code)
         answers = count_by_participant(connection, campaign).get(changed.id, 0)
     context.estimating.changed(campaign.id)

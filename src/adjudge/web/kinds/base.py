@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from adjudge.errors import shown
 from adjudge.registry import Registry
 from adjudge.web.errors import Conflict, NotFound, Refused
-from adjudge.web.kinds.inputs import Filling
+from adjudge.web.kinds import Filling
 from adjudge.web.store.campaigns import Campaign, CampaignSettings, count_answers
 from adjudge.web.store.snapshots import Basis
 
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from fastapi import APIRouter, Request
     from pydantic import BaseModel
 
+    from adjudge.formats import Source
     from adjudge.formats.reading import Progress
     from adjudge.web.context import Context
     from adjudge.web.kinds.exports import Exported
     from adjudge.web.kinds.lifecycle import Overview
-    from adjudge.web.rehearse.people import Plan, Rehearsal, ShowProgress
+    from adjudge.web.rehearse import Plan, Rehearsal, ShowProgress
     from adjudge.web.settings import Settings
     from adjudge.web.store.database import Database
     from adjudge.web.store.participants import Participant
@@ -65,11 +66,11 @@ class Snapshot:
 
 
 CHANGE = 0.05
-"""Share of judgments or answers after which costly things are computed again,"""
+"""Change of the number of judgments or answers, as a share, after which costly things are computed again."""
 SECONDS = 5.0
-"""or after so long,"""
+"""Seconds after which any change is enough."""
 COST = 10.0
-"""and never sooner than so many times the processor time that they took."""
+"""Costly things rest for at least this multiple of the processor time that they took."""
 
 
 @dataclass
@@ -149,8 +150,9 @@ class Kind(ABC):
     first; ``export_options`` are options of exports, with the export that takes each. ``answer_kinds`` are which
     answers a page can show, in words, by kind. ``exclusions`` are the reasons for which somebody's answers can be
     excluded; where there are none, people are only blocked. ``fixed`` are settings that stay as they are once there
-    are answers. ``stored`` is what is kept of people besides what all kinds keep, as
-    the page about privacy calls it. The templates and scripts of a kind are in ``folder``.
+    are answers. ``stored`` is what is kept of people besides what all kinds keep, as the page about privacy calls it.
+    ``rehearses_demo`` marks the kind of ``adjudge campaign rehearse --demo``. Its templates and scripts are
+    in ``folder``.
     """
 
     name: str
@@ -164,13 +166,14 @@ class Kind(ABC):
     exclusions: tuple[str, ...] = ()
     fixed: frozenset[str] = frozenset()
     stored: tuple[str, ...] = ()
+    rehearses_demo: bool = False
 
     # How it is made.
 
     def read_inputs(
         self, given: Mapping[str, Any], values: dict[str, Any], *, progress: Progress | None = None
     ) -> Filling:
-        """Read what a new campaign is made from, as ``inputs.py`` declares it; ``values`` are settings as options."""
+        """Read what a new campaign is made from, as ``INPUTS`` declare it; ``values`` are settings as options."""
         return Filling(values)
 
     def hear_documents(  # noqa: B027
@@ -242,7 +245,16 @@ class Kind(ABC):
     def first_snapshot(self, campaign: Campaign) -> dict[str, Any]:
         """A snapshot of version 0, before anything is known."""
 
-    # What leaves it.
+    # What comes from elsewhere, and what leaves it.
+
+    def import_answers(
+        self, connection: Connection, campaign: Campaign, source: Source, options: Mapping[str, Any], *, now: float
+    ) -> tuple[str, Sequence[str]]:
+        """Add the answers of a file, all or none; ``options`` are those of the command line.
+
+        Returns what was added, in words, and notes.
+        """
+        raise Refused(f"Campaign {campaign.name} asks for {self.settings.asked_for}; it takes none from files.")
 
     @abstractmethod
     def export(
@@ -264,6 +276,10 @@ class Kind(ABC):
     ) -> Rehearsal:
         """Let simulated people answer in a copy of the campaign; ``options`` are those of the command line."""
         raise Refused(f"Campaign {campaign.name} asks for {self.settings.asked_for}; nobody can be simulated for that.")
+
+    def rehearse_demo(self, plan: Plan, options: Mapping[str, Any], *, progress: ShowProgress) -> Rehearsal:
+        """Rehearse the embedded demo, where ``rehearses_demo``."""
+        raise NotImplementedError
 
     # Its pages.
 
@@ -307,7 +323,10 @@ class Kind(ABC):
     def set_up_values(
         self, connection: Connection, context: Context, campaign: Campaign, asked_for: Mapping[str, str]
     ) -> dict[str, Any]:
-        """What ``set_up.html`` of the kind shows besides what all show; ``has_material`` says whether that is here."""
+        """What ``set_up.html`` of the kind shows besides what all show; ``has_material`` says whether that is here.
+
+        ``facts`` are words by title that its settings come to, where their declarations do not say enough.
+        """
 
     def people_values(
         self, connection: Connection, campaign: Campaign, people: Sequence[Participant], *, now: float

@@ -1,19 +1,24 @@
-"""The life of a campaign of any kind: made as a draft, opened once everything is there, paused, closed, reopened.
+"""The life of a campaign of any kind, and who counts in it.
 
-What differs between kinds is asked of :class:`~adjudge.web.kinds.base.Kind`.
+A campaign is made as a draft, opened once everything is there, paused, closed, reopened. What differs between kinds is
+asked of :class:`~adjudge.web.kinds.base.Kind`.
+
+Participants are excluded by an organiser's decision or by the rules of trust. Nothing is deleted, and others are asked
+the same questions. Where a part has an outcome, that changes too. Whoever is readmitted counts again.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.errors import shown
-from adjudge.web.errors import Conflict, NotFound, Refused
-from adjudge.web.kinds.base import KINDS, kind_of
+from adjudge.web.errors import Conflict, Gone, NotFound, Refused
+from adjudge.web.kinds.base import KINDS, ORGANISER, kind_of
 from adjudge.web.store import schema as t
 from adjudge.web.store.campaigns import (
     STATES,
@@ -21,9 +26,12 @@ from adjudge.web.store.campaigns import (
     CampaignSettings,
     campaign_of,
     find_campaign,
+    in_use,
     locked,
     log_event,
 )
+from adjudge.web.store.leases import QUESTIONS, lock_pairs, recount_pairs, release
+from adjudge.web.store.participants import Participant, locked_participant, participant_from
 from adjudge.web.store.people import Organiser
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
@@ -162,7 +170,7 @@ def overview(connection: Connection, campaign: Campaign) -> Overview:
         query = select(func.count()).select_from(table).where(table.c.campaign_id == campaign.id, *conditions)
         return int(connection.execute(query).scalar_one())
 
-    aside = select(t.participant.c.id).where(
+    excluded = select(t.participant.c.id).where(
         t.participant.c.campaign_id == campaign.id, t.participant.c.set_aside_at.is_not(None)
     )
     return Overview(
@@ -170,7 +178,9 @@ def overview(connection: Connection, campaign: Campaign) -> Overview:
         items=count(t.item),
         pairs=count(t.pair, t.pair.c.role != "trap"),
         judged=count(t.pair, t.pair.c.answered > 0),
-        answers=count(t.answer, t.answer.c.kind.in_(("judgment", "import")), t.answer.c.participant_id.not_in(aside)),
+        answers=count(
+            t.answer, t.answer.c.kind.in_(("judgment", "import")), t.answer.c.participant_id.not_in(excluded)
+        ),
         participants=count(t.participant, t.participant.c.erased_at.is_(None)),
         traps=count(t.pair, t.pair.c.role == "trap"),
         queries=int(
@@ -196,3 +206,84 @@ def own_demo(connection: Connection, name: str, organiser: Organiser) -> Campaig
             f"There is a campaign called {name!r} already that is not the demo; choose another --data folder."
         )
     return campaign
+
+
+TAKEN_BACK = "taken back"
+"""What the log calls it."""
+
+
+def exclude_participant(
+    connection: Connection, participant: Participant, *, who: str, now: float, why: str = ORGANISER
+) -> Participant:
+    """Let somebody's answers count no longer, and let them have no more; others get what they had.
+
+    A part that has no outcome yet gets the one that its kind of campaign gives. No pair may be locked yet where this
+    is called, see :func:`~adjudge.web.store.leases.lock_pairs`.
+    """
+    campaign, person = _in_hand(connection, participant)
+    kind = kind_of(campaign)
+    if why not in kind.exclusions:
+        raise Refused(f"Expected a reason among {', '.join(kind.exclusions)}, got {why!r}.")
+    if person.set_aside_at is not None:
+        return person
+    values: dict[str, Any] = {"set_aside_at": now, "set_aside_why": why}
+    pairs, answers = lock_pairs(connection, person.id), _answers(connection, person)
+    if person.outcome is None:
+        outcome = kind.outcome_on_exclusion(campaign, why, answers)
+        values |= {"outcome": outcome, "outcome_at": None if outcome is None else now}
+    changed = change_participant(connection, person, values)
+    release(connection, person.id, now=now)
+    recount_pairs(connection, pairs)
+    _log(connection, person, who=who, what="set aside", why=why, answers=answers, now=now)
+    return changed
+
+
+def readmit_participant(connection: Connection, participant: Participant, *, who: str, now: float) -> Participant:
+    """Let somebody's answers count again, and let them go on; the rules of trust do not stop them any more.
+
+    A part that was done stays done.
+    """
+    campaign, person = _in_hand(connection, participant)
+    if person.set_aside_at is None:
+        return person
+    values: dict[str, Any] = {"set_aside_at": None, "set_aside_why": None}
+    pairs, answers = lock_pairs(connection, person.id), _answers(connection, person)
+    is_done = person.outcome == "done" or kind_of(campaign).is_part_done(campaign, answers)
+    values |= {"outcome": "done", "outcome_at": person.outcome_at or now} if is_done else _NO_OUTCOME
+    changed = change_participant(connection, person, values)
+    recount_pairs(connection, pairs)
+    _log(connection, person, who=who, what=TAKEN_BACK, why=person.set_aside_why, answers=answers, now=now)
+    return changed
+
+
+_NO_OUTCOME: dict[str, Any] = {"outcome": None, "outcome_at": None}
+
+
+def _in_hand(connection: Connection, participant: Participant) -> tuple[Campaign, Participant]:
+    """The campaign and the participant as they are until this transaction ends."""
+    campaign = in_use(connection, participant.campaign_id)
+    if not kind_of(campaign).exclusions:
+        raise Conflict(f"Campaign {campaign.name} sets nobody aside; block them instead.")
+    person = locked_participant(connection, participant.id)
+    if person.erased_at is not None:
+        raise Gone(f"Participant {participant.code} was erased.")
+    return campaign, person
+
+
+def _answers(connection: Connection, person: Participant) -> int:
+    """Questions that somebody answered, or rankings that they sent; attention checks do not count."""
+    given = select(func.count()).where(t.answer.c.participant_id == person.id, t.answer.c.kind.in_(QUESTIONS))
+    return int(connection.execute(given).scalar_one())
+
+
+def _log(
+    connection: Connection, person: Participant, *, who: str, what: str, why: str | None, answers: int, now: float
+) -> None:
+    details = {"participant": person.code, "why": why, "answers": answers}
+    log_event(connection, person.campaign_id, who=who, what=what, details=details, now=now)
+
+
+def change_participant(connection: Connection, person: Participant, values: dict[str, Any]) -> Participant:
+    """The participant with other values."""
+    this = update(t.participant).where(t.participant.c.id == person.id)
+    return participant_from(connection.execute(this.values(**values).returning(t.participant)).one())

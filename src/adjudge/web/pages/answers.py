@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection, or_, select
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.api.snapshots import hold_pair
+from adjudge.web.api.campaigns import hold_pair
 from adjudge.web.context import Context, InContext
 from adjudge.web.errors import Refused
 from adjudge.web.http.access import AsOrganiser, OwnCampaign
@@ -67,7 +67,7 @@ class Download:
 
 
 @router.get("")
-def answers(
+def list_answers(
     request: Request,
     *,
     organiser: AsOrganiser,

@@ -16,12 +16,12 @@ from adjudge.web.context import Context, InContext
 from adjudge.web.errors import NotFound
 from adjudge.web.http.access import AsOrganiser, OwnCampaign
 from adjudge.web.http.rendering import markdown, page
+from adjudge.web.kinds import inputs_of
 from adjudge.web.kinds.base import KINDS, Kind, kind_of
 from adjudge.web.kinds.exports import export
-from adjudge.web.kinds.inputs import inputs_of
 from adjudge.web.kinds.lifecycle import change_settings, create_campaign, overview, set_state
 from adjudge.web.languages import NAMES
-from adjudge.web.pages.forms import blank_form, form_as_sent, form_of, sections, settings_of_form
+from adjudge.web.pages.forms import blank_form, form_as_sent, form_of, sections, settings_of_form, summary
 from adjudge.web.pages.shared import (
     Fields,
     OrganiserRoute,
@@ -155,7 +155,7 @@ def preview(sent: Written, organiser: AsOrganiser) -> dict[str, str]:
 def dashboard(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
     """The live dashboard, with the snapshot as it is now."""
     with context.database.read() as connection:
-        picture = read_snapshot(connection, campaign.id)
+        snapshot = read_snapshot(connection, campaign.id)
     return show(
         request,
         context,
@@ -163,8 +163,8 @@ def dashboard(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, c
         organiser=organiser,
         campaign=campaign,
         tab="live",
-        picture=picture,
-        picture_json=embedded(picture or kind_of(campaign).first_snapshot(campaign)),
+        snapshot=snapshot,
+        snapshot_json=embedded(snapshot or kind_of(campaign).first_snapshot(campaign)),
     )
 
 
@@ -277,6 +277,7 @@ def set_up_page(
         invited=f"{several(usable, 'invitation')}, {several(n_people, words.person, words.people)} came.",
         events=events,
         taken=None if taken is None else {"problems": taken.problems, "words": _in_words(taken)},
+        summary=summary(kind, campaign.settings, own.get("facts", {})),
         **{"hindrance": None, **own},
     )
 

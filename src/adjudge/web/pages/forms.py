@@ -1,4 +1,4 @@
-"""A campaign's settings as a form, and back, from what each setting declares.
+"""A campaign's settings as a form, and back, and as a summary, from what each setting declares.
 
 Shares are written in percent. What the form does not show (the seed) stays as it was, and what counts only with another
 choice is left out. A kind completes the form where that is not enough: see ``Kind.fill_form`` and ``Kind.read_form``.
@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -78,11 +79,25 @@ def form_of(kind: Kind, settings: CampaignSettings) -> dict[str, Any]:
     for text in TEXTS:
         form |= {f"{text}_{code}": getattr(settings, text).get(code, "") for code in LANGUAGES}
     for setting in _fields(kind.settings):
-        value: Any = settings
-        for name in setting.path:
-            value = getattr(value, name)
-        form |= _write(setting, value)
+        form |= _write(setting, attrgetter(setting.name)(settings))
     return form | kind.fill_form(settings)
+
+
+def summary(kind: Kind, settings: CampaignSettings, facts: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
+    """Settings in words by their title, under the headings of the form.
+
+    What counts only with another choice is left out. ``facts`` replace the words of settings of the same title; other
+    facts come last.
+    """
+    form, rest, made = form_of(kind, settings), dict(facts), []
+    for section in sections(kind.settings):
+        rows = {}
+        for setting in [*(each for row in section.rows for each in row), *section.finer]:
+            if not setting.when or form[setting.when[0]] in setting.when[1:]:
+                said = setting.in_words(attrgetter(setting.name)(settings))
+                rows[setting.title] = rest.pop(setting.title, said)
+        made.append((section.heading, rows))
+    return [*made, ("What does that come to?", rest)] if rest else made
 
 
 def _write(setting: Setting, value: Any) -> dict[str, Any]:

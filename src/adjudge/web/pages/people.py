@@ -13,9 +13,8 @@ from adjudge.web.context import Context, InContext
 from adjudge.web.errors import Gone, Refused
 from adjudge.web.http.access import AsOrganiser, OwnCampaign
 from adjudge.web.kinds.base import kind_of
-from adjudge.web.kinds.exclusion import exclude_participant, readmit_participant
 from adjudge.web.kinds.exports import iso
-from adjudge.web.kinds.lifecycle import overview
+from adjudge.web.kinds.lifecycle import exclude_participant, overview, readmit_participant
 from adjudge.web.pages.shared import PAGE, Fields, OrganiserRoute, day_end, field, go, several, show
 from adjudge.web.store.campaigns import Campaign
 from adjudge.web.store.erase import Receipt, erase_participant
@@ -64,7 +63,7 @@ def invite_by_name(
     names = [line.strip() for line in field(fields, "names").splitlines() if line.strip()]
     try:
         if not 1 <= len(names) <= MOST_NAMES:
-            raise Refused(f"Expected 1 to {MOST_NAMES:,} names, one a line, got {len(names):,}.")
+            raise Refused(f"Expected 1 to {MOST_NAMES:,} names, one per line, got {len(names):,}.")
         made = _invite(context, campaign, labels=names, cap=1, ends=field(fields, "expires"))
     except AdjudgeError as error:
         return people_page(request, context, organiser, campaign, problem=error)

@@ -21,6 +21,8 @@ from adjudge.web.store.recruiting import Recruiter
 from adjudge.web.store.settings import setting
 from adjudge.web.store.wording import Language, Line, Lines, some_words
 
+LIVE_SECONDS = 60.0
+"""Whoever was seen within this time is present."""
 Title = Annotated[Line, AfterValidator(some_words)]
 
 

@@ -119,7 +119,7 @@ def _forget_person(connection: Connection, participant: Participant, *, now: flo
     ended = {"label": "", "nonce": new_nonce(), "revoked_at": func.coalesce(t.invitation.c.revoked_at, now)}
     connection.execute(update(t.invitation).where(personal).values(**ended))
     _forget_in_log(connection, participant, code)
-    _forget_in_picture(connection, participant, code)
+    _forget_in_snapshot(connection, participant, code)
 
 
 def _forget_in_log(connection: Connection, participant: Participant, code: str) -> None:
@@ -130,7 +130,7 @@ def _forget_in_log(connection: Connection, participant: Participant, code: str) 
             connection.execute(update(t.event).where(t.event.c.id == row.id).values(who=who, details=details))
 
 
-def _forget_in_picture(connection: Connection, participant: Participant, code: str) -> None:
+def _forget_in_snapshot(connection: Connection, participant: Participant, code: str) -> None:
     """Take name, figures and comments out of the last snapshot, which stays until the next one is made."""
     this = t.picture.c.campaign_id == participant.campaign_id
     row = connection.execute(select(t.picture).where(this).with_for_update()).first()

@@ -251,7 +251,7 @@ def _listed_documents(connection: Connection, campaign_id: int) -> set[str]:
 
 
 def lay_listed(connection: Connection, campaign: Campaign, batch_of: Callable[[int, int], int | None]) -> None:
-    """Lay the queue of all but traps: begun ones first, then by batch, in an order of the seed.
+    """Lay the queue of all but attention checks: begun ones first, then by batch, in an order of the seed.
 
     ``batch_of`` gets the place of something in that order and how much there is. Done whenever the campaign opens, or
     what the queue rests on changes. What is answered or on lease stays wanted.

@@ -39,7 +39,7 @@ from adjudge.web.store import schema as t
 from adjudge.web.store.campaigns import Campaign
 
 QUESTIONS = ("judgment", "repeat")
-"""Kinds of leases and answers that are about questions, not traps."""
+"""Kinds of leases and answers that are about questions, not attention checks."""
 GRADED = ("judgment", "import")
 """Kinds of answers that count; those of excluded people do not."""
 

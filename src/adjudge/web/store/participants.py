@@ -18,7 +18,15 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from adjudge.errors import shown
 from adjudge.web.errors import Forbidden, Gone, NotFound, NotLoggedIn, Refused
 from adjudge.web.store import schema as t
-from adjudge.web.store.campaigns import Campaign, CampaignSettings, campaign_by_id, campaign_of, in_use, log_event
+from adjudge.web.store.campaigns import (
+    LIVE_SECONDS,
+    Campaign,
+    CampaignSettings,
+    campaign_by_id,
+    campaign_of,
+    in_use,
+    log_event,
+)
 from adjudge.web.store.leases import release
 from adjudge.web.store.signing import is_genuine, new_nonce, number_in, signed_token
 from adjudge.web.store.wording import end_of, one_line_of
@@ -26,8 +34,6 @@ from adjudge.web.store.wording import end_of, one_line_of
 MOST_PEOPLE = 1_000_000
 SEEN_SECONDS = 15.0
 """How often it is noted that somebody is there."""
-LIVE_SECONDS = 60.0
-"""Who was seen within this time is there."""
 
 
 def recruited_from(campaign: Campaign, parameters: Mapping[str, str]) -> dict[str, str] | None:

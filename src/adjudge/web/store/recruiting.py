@@ -21,7 +21,7 @@ from adjudge.web.store.settings import setting
 from adjudge.web.store.wording import Line
 
 Outcome = Literal["done", "screened_out", "failed"]
-"""How somebody's part can end: all answered, the quiz not passed, too many traps missed later."""
+"""How somebody's part can end: all answered, the quiz not passed, too many attention checks missed later."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _PROLIFIC = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _PROLIFIC_ADDRESS = "https://app.prolific.com/submissions/complete?cc={code}"

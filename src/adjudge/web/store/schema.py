@@ -145,9 +145,9 @@ sound = Table(
     Column("version", Integer, nullable=False),  # of the feature
     Column("numbers", LargeBinary),  # none where the clip cannot be heard
 )
-# What is asked about a query: a candidate (something a system retrieved), two lists of documents, a trap (two lists
-# about which the answer is known), or a ranking of all its candidates. A question or trap has its name as ``document``
-# and a ranking the name of its query; what they are about is in ``listed``.
+# What is asked about a query: a candidate (something a system retrieved), two lists of documents, an attention check
+# (two lists about which the answer is known), or a ranking of all its candidates. A question has its name as
+# ``document`` and a ranking the name of its query; what they are about is in ``listed``.
 pair = Table(
     "pair",
     metadata,
@@ -159,14 +159,14 @@ pair = Table(
     Column("document_item_id", _ROWID, ForeignKey("item.id"), index=True),  # none where lists are compared
     Column("role", String(10), nullable=False, server_default="candidate"),  # candidate, question, trap, ranking
     Column("batch", Integer),  # of a question, from 0
-    Column("details", JSON(none_as_null=True)),  # of a question or trap: expected answers, grades of its lists, systems
+    Column("details", JSON(none_as_null=True)),  # of a question: expected answers, grades of its lists, systems
     Column("wanted", Integer, nullable=False),  # by how many assessors
     Column("taken", Integer, nullable=False),  # leases in force, and assessors who answered
     Column("answered", Integer, nullable=False),  # assessors who answered
     Column("held", Boolean, nullable=False, server_default=false()),  # kept back: somebody could not judge it
     UniqueConstraint("campaign_id", "query", "document"),
 )
-# What stands in the two lists of a question or trap; what is to be put in order.
+# What stands in the two lists of a question; what is to be put in order.
 listed = Table(
     "listed",
     metadata,
@@ -228,7 +228,7 @@ lease = Table(
     _of("pair"),
     _of("participant"),
     Column("kind", String(10), nullable=False),  # judgment, repeat, trap
-    Column("slot", Integer),  # which of the wanted answers; none for repeats and traps
+    Column("slot", Integer),  # which of the wanted answers; none for repeats and attention checks
     Column("number", Integer, nullable=False),  # questions that the participant was given before
     Column("swapped", Boolean),  # whether list b stands first; none where no lists are compared
     Column("issued_at", Float, nullable=False),
@@ -289,7 +289,7 @@ event = Table(
     Column("what", String(40), nullable=False),
     Column("details", JSON, nullable=False),
 )
-# The organiser's picture: what is believed after the answers up to a number.
+# The dashboard snapshot: what is believed after the answers up to a number.
 picture = Table(
     "picture",
     metadata,

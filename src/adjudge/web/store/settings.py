@@ -1,7 +1,8 @@
 """What is declared of a setting, once: its title, help, unit, group and limits, beside its type and default.
 
-Forms, their messages, the options of ``adjudge campaign create``, the schema of the API and the reference are made from
-it. Importing this module is cheap: the command line reads declarations from source (``adjudge.cli.campaign.declared``).
+Forms, their messages, the summary on the set-up page, the options of ``adjudge campaign create``, the schema of the
+API and the reference are made from it. Importing this module is cheap: the command line reads declarations from source
+(``adjudge.cli.campaign.declared``).
 """
 
 from __future__ import annotations
@@ -104,6 +105,24 @@ class Setting:
         if not low or not high:
             return f"at least {low}" if self.ge is not None else low
         return f"{low} to {high}" if self.ge is not None else f"{low}, up to {high}"
+
+    def in_words(self, value: Any) -> str:
+        """A value as a summary shows it.
+
+        >>> Setting(unit="s").in_words(3.0), Setting(unit="%").in_words(0.05), Setting(usual="all").in_words(None)
+        ('3 s', '5 %', 'all')
+        >>> Setting(choices={"none": ("I invite them", "")}).in_words("none"), Setting().in_words(False)
+        ('I invite them', 'no')
+        """
+        if isinstance(value, bool):
+            return [title for title, _ in self.choices.values()][value] if self.choices else ("no", "yes")[value]
+        if isinstance(value, int | float):
+            return f"{round(value * self.factor, 6):,.15g} {self.unit}".rstrip()
+        if isinstance(value, Mapping):
+            value = [f"{self.choices[key][0]}: {value[key]}" for key in self.choices if key in value]
+        elif isinstance(value, str):
+            value = [self.choices[value][0] if value in self.choices else value] if value else []
+        return ", ".join(map(str, value or ())) or self.usual or "none"
 
 
 _MOST = 2**53  # beyond, a limit is one of the machine and says nothing

@@ -13,8 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from adjudge.web.store import schema as t
-from adjudge.web.store.campaigns import Campaign
-from adjudge.web.store.participants import LIVE_SECONDS
+from adjudge.web.store.campaigns import LIVE_SECONDS, Campaign
 
 MOST_PROBLEMS = 200
 

@@ -1,6 +1,6 @@
-"""What people say now: answers with their corrections applied, and repeats beside first answers.
+"""Pairs that are judged: what an assessor's page shows, and how their answers are checked and stored.
 
-What an assessor's page shows: the question, the one after it, the scales, and how far things are.
+The page shows the question, the one after it, the scales, and how far things are.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Desk(BaseModel):
 
 
 def make_desk(connection: Connection, campaign: Campaign, participant: Participant, leases: list[Lease]) -> Desk:
-    """The desk of a participant who holds these leases."""
+    """The assignment of a participant who holds these leases."""
     questions = make_questions(connection, participant, leases[:2])
     progress = _progress(connection, campaign, participant)
     return Desk(
@@ -157,7 +157,7 @@ def _shown(scale: AskedScale, campaign: Campaign, language: str) -> ShownScale:
 
 
 def _progress(connection: Connection, campaign: Campaign, participant: Participant) -> DeskProgress:
-    """From the organiser's picture, which is at most a moment old."""
+    """From the dashboard snapshot, which is at most a moment old."""
     mine = select(func.count()).where(
         t.answer.c.participant_id == participant.id, t.answer.c.kind.in_(("judgment", "repeat"))
     )

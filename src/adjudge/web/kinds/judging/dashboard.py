@@ -29,10 +29,9 @@ from adjudge.web.kinds.judging.sound import hear
 from adjudge.web.kinds.judging.store import CurrentGrade, RepeatedAnswer, current_grades, repeats
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
-from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.campaigns import LIVE_SECONDS, Campaign
 from adjudge.web.store.database import Database
 from adjudge.web.store.leases import lay_queue
-from adjudge.web.store.participants import LIVE_SECONDS
 from adjudge.web.store.snapshots import Basis, as_reached, campaign_row, problems
 
 BREAK_SECONDS = 300.0
@@ -309,7 +308,7 @@ def complete_share(pairs: Sequence[PairRow]) -> float:
     return there / wanted if wanted else 1.0
 
 
-def make_picture(connection: Connection, looked: SnapshotData) -> dict[str, Any]:
+def make_snapshot(connection: Connection, looked: SnapshotData) -> dict[str, Any]:
     """The snapshot without its version; plain values, None where something is unknown."""
     found, session, watched = looked.campaign, looked.session, looked.watched
     scale = settings_of(found).evaluated
@@ -532,7 +531,7 @@ class JudgingObserver(Observer):
         if is_unchanged and not people_due:
             return None
         looked = self._look(connection, moment)
-        content = make_picture(connection, looked)
+        content = make_snapshot(connection, looked)
         again_at = None if self._people.of == n_answers else time.monotonic() + SECONDS
         stop = looked.done and settings_of(looked.campaign).stop_when_reached
         ids = queue_of(looked.session, looked.pairs, stop=stop)

@@ -10,10 +10,18 @@ from sqlalchemy import Connection, delete
 
 from adjudge.text import counted
 from adjudge.web.errors import Conflict
+from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, Kind, Observer, Words
-from adjudge.web.kinds.inputs import Filling
 from adjudge.web.kinds.judging.settings import JudgingSettings, asked_scale, settings_of
-from adjudge.web.kinds.judging.store import make_pairs, missing_items, needed_items, put_runs, read_runs, wish_again
+from adjudge.web.kinds.judging.store import (
+    import_judgments,
+    make_pairs,
+    missing_items,
+    needed_items,
+    put_runs,
+    read_runs,
+    wish_again,
+)
 from adjudge.web.store import schema as t
 from adjudge.web.store.campaigns import Campaign, CampaignSettings, count_answers
 
@@ -21,15 +29,18 @@ if TYPE_CHECKING:
     from fastapi import APIRouter, Request
     from pydantic import BaseModel
 
+    from adjudge.formats import Source
     from adjudge.formats.reading import Progress
     from adjudge.web.context import Context
     from adjudge.web.kinds.base import Card
     from adjudge.web.kinds.exports import Exported
     from adjudge.web.kinds.lifecycle import Overview
-    from adjudge.web.rehearse.people import Plan, Rehearsal, ShowProgress
+    from adjudge.web.rehearse import Plan, Rehearsal, ShowProgress
     from adjudge.web.settings import Settings
     from adjudge.web.store.database import Database
     from adjudge.web.store.people import Organiser
+
+_SHOWN_PAIRS = 10
 
 
 class Judging(Kind):
@@ -66,6 +77,7 @@ class Judging(Kind):
         "session": ("json",),
     }
     fixed = frozenset({"scales", "measure"})
+    rehearses_demo = True
     export_options: Mapping[str, str] = {"scale": "qrels", "per_assessor": "qrels"}
 
     def read_inputs(
@@ -149,6 +161,28 @@ class Judging(Kind):
 
         return first_snapshot(campaign)
 
+    def import_answers(
+        self, connection: Connection, campaign: Campaign, source: Source, options: Mapping[str, Any], *, now: float
+    ) -> tuple[str, Sequence[str]]:
+        """Judgments in any format, perhaps of several assessors."""
+        imported = import_judgments(
+            connection,
+            campaign,
+            source,
+            scale=options["scale"],
+            format_name=options["format"],
+            columns=options["columns"],
+            skip_unknown=options["skip_unknown"],
+            now=now,
+        )
+        again = f"; {imported.again:,} were there already" if imported.again else ""
+        words = f"{counted(imported.taken, 'judgment')} by {counted(len(imported.assessors), 'assessor')}{again}"
+        if not imported.unknown:
+            return words, ()
+        some = ", ".join(f"{pair.document} of {pair.query}" for pair in imported.unknown[:_SHOWN_PAIRS])
+        more = ", …" if len(imported.unknown) > _SHOWN_PAIRS else ""
+        return words, [f"{len(imported.unknown):,} pairs are no candidates and were left out: {some}{more}"]
+
     def export(
         self, connection: Connection, campaign: Campaign, what: str, *, form: str, options: Mapping[str, Any]
     ) -> Exported:
@@ -172,17 +206,23 @@ class Judging(Kind):
 
         return rehearse_campaign(database, settings, campaign, plan, options, progress=progress)
 
+    def rehearse_demo(self, plan: Plan, options: Mapping[str, Any], *, progress: ShowProgress) -> Rehearsal:
+        """Assessors judge the demo, against its own judgments."""
+        from adjudge.web.kinds.judging.rehearse import rehearse_demo
+
+        return rehearse_demo(plan, options, progress=progress)
+
     def api_routers(self) -> Sequence[APIRouter]:
         """Questions and answers; runs and judgments as files."""
-        from adjudge.web.kinds.judging.api import files_router, router
+        from adjudge.web.kinds.judging.pages import files_router, router
 
         return router, files_router
 
     def page_routers(self) -> Sequence[APIRouter]:
         """The list of judgments under its own address, and the form for those made elsewhere."""
-        from adjudge.web.kinds.judging.pages import router
+        from adjudge.web.kinds.judging.pages import pages_router
 
-        return (router,)
+        return (pages_router,)
 
     def describe(self, campaign: Campaign, counts: Overview) -> dict[str, object]:
         """Measure, scales, goal, and how far judging is."""
@@ -225,7 +265,7 @@ class Judging(Kind):
         self, request: Request, campaign: Campaign, organiser: Organiser, context: Context
     ) -> object:
         """Runs."""
-        from adjudge.web.kinds.judging.api import runs
+        from adjudge.web.kinds.judging.pages import runs
 
         return await runs(request, campaign, organiser, context)
 

@@ -51,7 +51,7 @@ from adjudge.web.kinds.judging.settings import JudgingSettings, settings_of
 from adjudge.web.kinds.judging.sound import SoundFeatures, all_heard, hear
 from adjudge.web.kinds.judging.store import collection_of, current_grades, put_runs
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
-from adjudge.web.rehearse.people import (
+from adjudge.web.rehearse import (
     NAME,
     SPREAD,
     Account,
@@ -256,12 +256,12 @@ def _trial(
             read = _reader(pool, truth)
             stage = _Stage(organiser.campaign(NAME), plan, url=server.url, rng=rng, invitation=invitation, truth=read)
             stage.play()
-            picture = stage.picture
+            snapshot = stage.snapshot
             server.stop()
         checked = account(stage.people, _stored(settings))
         if keep is not None:
             shutil.copytree(settings.data, keep, dirs_exist_ok=True)
-    return _outcome(plan.seed + number, stage, picture, true_of(pool, campaign, truth), checked)
+    return _outcome(plan.seed + number, stage, snapshot, true_of(pool, campaign, truth), checked)
 
 
 def true_of(pool: Candidates, campaign: JudgingSettings, truth: Floats) -> dict[str, float]:
@@ -328,7 +328,7 @@ class _Stage:
             SimulatedAssessor(url, invitation, truth, plan.behaviour, np.random.default_rng(rng.integers(2**63)))
             for _ in range(plan.assessors)
         ]
-        self.picture: dict[str, Any] = {}
+        self.snapshot: dict[str, Any] = {}
         self.judged_when_reached: int | None = None
         self.worked, self.clock, self.left = 0.0, 0.0, 0
 
@@ -380,30 +380,30 @@ class _Stage:
         n = sum(len(person.answers) for person in self.people)
         end, pause = time.monotonic() + _THINKING, 0.02
         while time.monotonic() < end:
-            self.picture = self.campaign.picture()
-            if self.picture.get("made_from", {}).get("answers", -1) >= n:
+            self.snapshot = self.campaign.picture()
+            if self.snapshot.get("made_from", {}).get("answers", -1) >= n:
                 break
             time.sleep(pause)
             pause = min(1.5 * pause, 0.2)  # asking takes time from the server that thinks
         else:
             raise AdjudgeError(f"The server did not learn from {n} answers within {_THINKING:g} seconds.")
-        if self.judged_when_reached is None and self.picture["status"]["done"]:
-            self.judged_when_reached = int(self.picture["status"]["judged"])
+        if self.judged_when_reached is None and self.snapshot["status"]["done"]:
+            self.judged_when_reached = int(self.snapshot["status"]["judged"])
 
 
-def _outcome(seed: int, stage: _Stage, picture: dict[str, Any], truth: dict[str, float], checked: Account) -> Trial:
+def _outcome(seed: int, stage: _Stage, snapshot: dict[str, Any], truth: dict[str, float], checked: Account) -> Trial:
     """What came of it, held against the truth."""
-    scores = {row["system"]: float(row["score"]) for row in picture["ranking"]}
+    scores = {row["system"]: float(row["score"]) for row in snapshot["ranking"]}
     accuracy = agreement(scores, truth)
     best = max(truth.values())
-    first = [row["system"] for row in picture["ranking"] if row["rank"] == 1]
-    claims = [pair for pair in picture["pairs"] if pair["verdict"] == "better"]
-    judged = int(picture["status"]["judged"])
+    first = [row["system"] for row in snapshot["ranking"] if row["rank"] == 1]
+    claims = [pair for pair in snapshot["pairs"] if pair["verdict"] == "better"]
+    judged = int(snapshot["status"]["judged"])
     return Trial(
         seed=seed,
         reached=stage.judged_when_reached is not None,
         judgments=judged if stage.judged_when_reached is None else stage.judged_when_reached,
-        candidates=int(picture["status"]["candidates"]),
+        candidates=int(snapshot["status"]["candidates"]),
         answers=sum(len(person.answers) for person in stage.people),
         person_hours=stage.worked / 3600,
         hours=stage.clock / 3600,

@@ -283,10 +283,10 @@ def _ends(session: Session, paths: int, rng: np.random.Generator) -> Floats:
 
 
 def _moves(learned: Floats, paths: int, rng: np.random.Generator) -> Floats:
-    """Changes of scores by so much covariance, paths x systems; what is below 0 is rounding, or a change of mind."""
+    """Changes of scores with this covariance, paths x systems; what is below 0 is rounding, or a change of mind."""
     values, vectors = np.linalg.eigh((learned + learned.T) / 2)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    moves: Floats = rng.standard_normal((paths, len(values))) @ root.T
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # the signs of vectors differ between machines
+    moves: Floats = rng.standard_normal((paths, len(values))) @ root
     return moves
 
 

@@ -66,6 +66,9 @@ class AskedScale(BaseModel):
                 raise ValueError(f"expected {self.n_levels} labels in {language!r}, got {len(words)}")
         return self
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.minimum:g} to {self.maximum:g})"
+
     @property
     def n_levels(self) -> int:
         """How many grades there are to choose from."""

@@ -192,7 +192,7 @@ def earned(pay: Pay, work: Work) -> float:
 
 
 def typical_person(settings: PreferenceSettings, *, n_questions: int, n_traps: int) -> Work:
-    """Somebody who finishes, as the settings have it: all their questions, the quiz, traps and repeats among them.
+    """Somebody who finishes, as the settings have it: questions, quiz, attention checks and repeats.
 
     >>> typical_person(PreferenceSettings(title="Demo"), n_questions=100, n_traps=30)
     Work(answers=30, counted=20, outcome='done')

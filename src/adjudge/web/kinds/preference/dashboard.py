@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 
 from adjudge.io import plain
 from adjudge.web.kinds.base import SECONDS, Costly, Moment, Observer, Snapshot
-from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.assignment import trust_of
 from adjudge.web.kinds.preference.curves import Work, cost_of, curves_so_far, people_needed
 from adjudge.web.kinds.preference.export import study_of
 from adjudge.web.kinds.preference.settings import settings_of
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 PAID = ("judgment", "trap", "repeat")
 """Kinds of answer that say which list is better."""
-BAD_TRAP = 0.6
-"""A trap that fewer of those who listen get right is a bad one,"""
+BAD_CHECK = 0.6
+"""An attention check is bad if fewer of those who listen get it right, as a share."""
 FEWEST = 4
-"""if at least this many were asked."""
+"""Fewest people who were asked before an attention check is called bad."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class AnswerRow:
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question or trap, and how far it is."""
+    """A question or attention check, and how far it is."""
 
     id: int
     name: str
@@ -130,14 +130,14 @@ def _asked(connection: Connection, campaign_id: int) -> tuple[QuestionRow, ...]:
 
 
 @dataclass(frozen=True)
-class TrapRecord:
-    """How people answered a trap.
+class AttentionCheckRecord:
+    """How people answered an attention check.
 
-    ``listened_right`` are right answers of the ``listened`` people who got at least half of their other traps
-    right: one that these people miss is a bad one. Excluded people count here, or a bad one would hide itself.
+    ``listened_right`` are right answers of the ``listened`` people who got at least half of the others right: one that
+    these people miss is a bad one. Excluded people count here, or a bad one would hide itself.
     """
 
-    trap: QuestionRow
+    question: QuestionRow
     asked: int
     right: int
     choices: Mapping[str, int]
@@ -152,24 +152,26 @@ class TrapRecord:
     @property
     def is_bad(self) -> bool:
         """Whether people who listen miss it too often."""
-        return self.listened >= FEWEST and self.listened_right < BAD_TRAP * self.listened
+        return self.listened >= FEWEST and self.listened_right < BAD_CHECK * self.listened
 
 
-def traps_seen(seen: PreferenceActivity) -> list[TrapRecord]:
-    """How people answered each trap, bad ones first, then as they were given."""
-    traps = {trap.id: trap for trap in seen.traps}
+def attention_check_records(seen: PreferenceActivity) -> list[AttentionCheckRecord]:
+    """How people answered each attention check, bad ones first, then as they were given."""
+    checks = {check.id: check for check in seen.traps}
     answered: dict[int, list[AnswerRow]] = defaultdict(list)
     by_person: dict[int, list[bool]] = defaultdict(list)
     for answer in seen.answers:
-        if answer.pair_id in traps and answer.kind == "trap":
+        if answer.pair_id in checks and answer.kind == "trap":
             answered[answer.pair_id].append(answer)
-            by_person[answer.participant_id].append(answer.choice in traps[answer.pair_id].expected)
-    found = [_trap_seen(trap, answered[trap.id], by_person) for trap in traps.values()]
-    return sorted(found, key=lambda trap: not trap.is_bad)
+            by_person[answer.participant_id].append(answer.choice in checks[answer.pair_id].expected)
+    records = [_record_of(check, answered[check.id], by_person) for check in checks.values()]
+    return sorted(records, key=lambda record: not record.is_bad)
 
 
-def _trap_seen(trap: QuestionRow, answers: Sequence[AnswerRow], by_person: Mapping[int, Sequence[bool]]) -> TrapRecord:
-    right = [answer.choice in trap.expected for answer in answers]
+def _record_of(
+    check: QuestionRow, answers: Sequence[AnswerRow], by_person: Mapping[int, Sequence[bool]]
+) -> AttentionCheckRecord:
+    right = [answer.choice in check.expected for answer in answers]
     listened = []
     for answer, was_right in zip(answers, right, strict=True):
         others = by_person[answer.participant_id]
@@ -177,7 +179,7 @@ def _trap_seen(trap: QuestionRow, answers: Sequence[AnswerRow], by_person: Mappi
         if len(others) > 1 and 2 * others_right >= len(others) - 1:
             listened.append(was_right)
     choices = Counter(answer.choice for answer in answers)
-    return TrapRecord(trap, len(answers), sum(right), dict(choices), len(listened), sum(listened))
+    return AttentionCheckRecord(check, len(answers), sum(right), dict(choices), len(listened), sum(listened))
 
 
 MOST_PEOPLE = 300
@@ -233,7 +235,7 @@ def make_snapshot(connection: Connection, moment: Moment, known: PreferenceObser
         "people": people[:MOST_PEOPLE],
         "outcomes": _outcomes(seen),
         "curves": curves,
-        "traps": _bad_traps(seen),
+        "traps": _bad_attention_checks(seen),
         "problems": problems(connection, campaign.id),
         "pace": _pace(seen, now=now),
         "projection": _projection(campaign, seen, now=now),
@@ -284,7 +286,7 @@ def _status(seen: PreferenceActivity) -> dict[str, Any]:
     answers = sum(question.answered for question in questions)
     there = sum(min(question.answered, question.wanted) for question in questions if not question.held)
     open_wanted = sum(question.wanted for question in questions if not question.held)
-    aside = {person.id for person in seen.people if not person.counts}
+    excluded = {person.id for person in seen.people if not person.counts}
     return {
         "questions": len(questions),
         "questions_done": sum(question.left == 0 for question in questions),
@@ -294,7 +296,7 @@ def _status(seen: PreferenceActivity) -> dict[str, Any]:
         "trap_questions": len(seen.traps),
         "traps": sum(answer.kind == "trap" for answer in seen.answers),
         "set_aside_answers": sum(
-            answer.kind == "judgment" and answer.participant_id in aside for answer in seen.answers
+            answer.kind == "judgment" and answer.participant_id in excluded for answer in seen.answers
         ),
         "complete": there / open_wanted if open_wanted else None,
         "batch": _batch(questions),
@@ -411,17 +413,17 @@ def _person(person: ParticipantSummary, answers: Sequence[AnswerRow], *, now: fl
     }
 
 
-def _bad_traps(seen: PreferenceActivity) -> list[dict[str, Any]]:
-    """Traps that people miss who get most of the others right."""
+def _bad_attention_checks(seen: PreferenceActivity) -> list[dict[str, Any]]:
+    """Attention checks that people miss who get most of the others right."""
     return [
         {
-            "name": seen_trap.trap.name,
-            "query": seen_trap.trap.query,
-            "asked": seen_trap.listened,
-            "right": seen_trap.listened_right,
+            "name": record.question.name,
+            "query": record.question.query,
+            "asked": record.listened,
+            "right": record.listened_right,
         }
-        for seen_trap in traps_seen(seen)
-        if seen_trap.is_bad
+        for record in attention_check_records(seen)
+        if record.is_bad
     ]
 
 

@@ -69,7 +69,7 @@ def make_preference_demo(
 
 
 def demo_questions(*, seed: int, queries: int, depth: int) -> Questions:
-    """Questions over the whole range of differences, and traps of every kind that the demo's judgments allow.
+    """Questions over the whole range of differences, and attention checks of all kinds that the judgments allow.
 
     >>> asked = demo_questions(seed=2012, queries=10, depth=3)
     >>> len(asked), sum(question.is_trap for question in asked.questions), list(asked.grades)
@@ -78,7 +78,7 @@ def demo_questions(*, seed: int, queries: int, depth: int) -> Questions:
     judgments = {
         scale: demo(seed, queries=queries, depth=depth, scale=scale).need_judgments() for scale in ("fine", "broad")
     }
-    with kept_warnings():  # a smaller demo has fewer traps
+    with kept_warnings():  # a smaller demo has fewer attention checks
         made = make_questions(
             judgments,
             _combinations(depth),

@@ -29,7 +29,7 @@ from adjudge.preferences.study import Study
 from adjudge.reporting.document import Block, Paragraph, Report, Section
 from adjudge.web.errors import Refused
 from adjudge.web.kinds.exports import answer_log, harmless, iso, plain_table, written
-from adjudge.web.kinds.preference.answers import rules_of, seconds_taken
+from adjudge.web.kinds.preference.assignment import rules_of, seconds_taken
 from adjudge.web.kinds.preference.curves import FEWEST_ANSWERS, wanted_combinations
 from adjudge.web.kinds.preference.settings import settings_of
 from adjudge.web.kinds.preference.store import questions_and_ids, questions_of
@@ -74,7 +74,7 @@ def export_preference(connection: Connection, campaign: Campaign, what: str, *, 
 
 
 def study_of(connection: Connection, campaign: Campaign) -> Study:
-    """All answers to questions and traps in the order in which they came, excluded ones included.
+    """All answers to questions and attention checks in the order in which they came, excluded ones included.
 
     Participants are called by their codes; those who answered nothing are not among them. Repeats are left out: nobody
     counts twice, and the cue that they give is seen while the campaign runs only.
@@ -94,7 +94,7 @@ def study_of(connection: Connection, campaign: Campaign) -> Study:
         t.participant.c.id, t.participant.c.code, t.participant.c.set_aside_at, t.participant.c.set_aside_why
     )
     people = {row.id: row for row in connection.execute(known.where(t.participant.c.campaign_id == campaign.id))}
-    aside = np.array([people[number].set_aside_at is not None for number in who], dtype=np.bool_)
+    excluded = np.array([people[number].set_aside_at is not None for number in who], dtype=np.bool_)
     reasons = tuple((people[n].set_aside_why or "set aside") if people[n].set_aside_at is not None else "" for n in who)
     choices = {name: number for number, name in enumerate(CHOICES)}
     sides = {"a": 0, "b": 1}
@@ -110,7 +110,7 @@ def study_of(connection: Connection, campaign: Campaign) -> Study:
         np.array([seconds_taken(row[4], row[5], row[7]) for row in rows], dtype=np.float64),  # None is NaN
         np.array([_seconds_heard(row[3]) for row in rows], dtype=np.float64),
         np.array([row[5] for row in rows], dtype=np.float64),
-        aside[by_whom] if len(rows) else np.zeros(0, dtype=np.bool_),
+        excluded[by_whom] if len(rows) else np.zeros(0, dtype=np.bool_),
         reasons if any(reasons) else (),
         comments if any(comments) else (),
         f"campaign {campaign.name}",
@@ -315,10 +315,10 @@ def preference_report(connection: Connection, campaign: Campaign) -> Report:
 def _so_far(campaign: Campaign, study: Study) -> Section:
     counted, wanted = len(study.counted()), campaign.settings.judged_by
     n_questions = sum(not question.is_trap for question in study.questions.questions)
-    n_aside, n_traps = int((study.set_aside & ~study.trap).sum()), int(study.trap.sum())
+    n_excluded, n_traps = int((study.set_aside & ~study.trap).sum()), int(study.trap.sum())
     words = (
         f"{counted:,} answers count, of {wanted * n_questions:,} that {n_questions:,} questions want. "
-        f"{n_aside:,} more are set aside, and {n_traps:,} are to traps."
+        f"{n_excluded:,} more are set aside, and {n_traps:,} are to traps."
     )
     return Section("so-far", "Where the campaign stands", (Paragraph(words),))
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from adjudge.web.errors import Refused
+from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, ORGANISER, Kind, Observer, Words
-from adjudge.web.kinds.inputs import Filling
 from adjudge.web.kinds.preference.settings import PreferenceSettings, settings_of
 from adjudge.web.kinds.preference.store import (
     check_combinations,
@@ -175,7 +175,7 @@ class Preference(Kind):
 
     def api_routers(self) -> Sequence[APIRouter]:
         """Questions and answers; files with questions."""
-        from adjudge.web.kinds.preference.api import files_router, router
+        from adjudge.web.kinds.preference.pages import files_router, router
 
         return router, files_router
 
@@ -216,7 +216,7 @@ class Preference(Kind):
         self, request: Request, campaign: Campaign, organiser: Organiser, context: Context
     ) -> object:
         """Questions and attention checks."""
-        from adjudge.web.kinds.preference.api import questions
+        from adjudge.web.kinds.preference.pages import questions
 
         return await questions(request, campaign, organiser, context)
 

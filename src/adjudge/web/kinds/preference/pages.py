@@ -1,12 +1,8 @@
-"""Questions as an organiser looks at them before anybody answers: what is heard, what they cover, what traps expect.
+"""A preference campaign over HTTP: questions and answers, questions as files, and what its pages show.
 
-What a preference campaign needs before it opens: questions and traps, documents, settings, people.
-
-After it opened, the same page tells how people answer the traps, and opens, pauses and closes it.
-
-What was answered about lists: files to take away, the answers, what people said twice or could not say.
-
-Who compares lists: whether they listen, how their part ended, and whether their answers count.
+The set-up page shows the questions: what is heard, what they cover, which answers attention checks expect, and later
+how people answer those. The page of answers shows what was chosen, and what people said twice or could not say; the
+page of people whether they listen, how their part ended, and whether their answers count.
 """
 
 from __future__ import annotations
@@ -15,41 +11,180 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 from sqlalchemy import Connection, Row, select
+from starlette.concurrency import run_in_threadpool
 
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.questions import Combination, Questions
-from adjudge.web.api.body import Heard, heard_from
-from adjudge.web.context import Context
+from adjudge.web.api.body import Alive, AskingApi, Heard, TakenAnswer, heard_from
+from adjudge.web.api.files import Received, form_description, naming, received, telling_sender
+from adjudge.web.context import Context, InContext
+from adjudge.web.errors import Refused
+from adjudge.web.http.access import AsOrganiser, AsParticipant, OwnCampaign
 from adjudge.web.kinds.base import ORGANISER, Card
 from adjudge.web.kinds.lifecycle import Overview
-from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.assignment import (
+    NewChoice,
+    NewPreferenceSkip,
+    PreferenceDesk,
+    hold_questions,
+    make_preference_desk,
+    must_pause,
+    pause_after_batch,
+    settle_outcome,
+    store_choice,
+    store_unable,
+    trust_of,
+)
 from adjudge.web.kinds.preference.curves import Cost, cost_of, wanted_combinations
 from adjudge.web.kinds.preference.dashboard import (
     PAID,
+    AttentionCheckRecord,
     PreferenceActivity,
-    TrapRecord,
-    traps_seen,
+    attention_check_records,
     trust_row,
     watch_preferences,
     work_of,
 )
 from adjudge.web.kinds.preference.settings import PreferenceSettings, settings_of
-from adjudge.web.kinds.preference.store import missing_way_back, questions_of
+from adjudge.web.kinds.preference.store import (
+    count_questions,
+    missing_way_back,
+    put_questions,
+    question_files,
+    questions_of,
+)
 from adjudge.web.pages.answers import list_downloads
 from adjudge.web.pages.shared import (
     several,
 )
 from adjudge.web.store import schema as t
-from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.campaigns import Campaign, campaign_by_id
+from adjudge.web.store.items import missing_listed_items
+from adjudge.web.store.leases import Lease
 from adjudge.web.store.participants import (
     Participant,
     invitation_link,
     list_invitations,
 )
+
+router = APIRouter(prefix="/preference", tags=["preference"])
+
+
+class PreferenceTaken(TakenAnswer):
+    """An answer that is stored for good, and the next assignment."""
+
+    desk: PreferenceDesk
+
+
+_Held = tuple[Participant, list[Lease]]
+
+
+def _hold(
+    connection: Connection, context: Context, campaign: Campaign, participant: Participant, done: object
+) -> _Held:
+    """The participant, whose part may be done, and what is in their hands from now on."""
+    now, seconds = context.now(), context.settings.lease_seconds
+    leases = hold_questions(connection, campaign, participant.id, now=now, seconds=seconds)
+    return settle_outcome(connection, campaign, participant.id, now=now), leases
+
+
+def _show(context: Context, campaign: Campaign, participant: Participant, held: _Held) -> PreferenceDesk:
+    """The assignment after a transaction; a batch that became complete in it is followed by a pause."""
+    with context.database.read() as connection:
+        pauses = must_pause(connection, campaign)
+    if pauses:
+        with context.database.write() as connection:
+            pause_after_batch(connection, campaign, now=context.now())
+    with context.database.read() as connection:
+        return make_preference_desk(connection, campaign_by_id(connection, campaign.id), *held)
+
+
+_PREFERENCE = AskingApi(PreferenceSettings, PreferenceTaken, _hold, _show)
+
+
+@router.get("", summary="The question in hand, or a new one")
+def preference_desk(participant: AsParticipant, context: InContext) -> PreferenceDesk:
+    """Lease a question if there is none; the same one comes back after a reload or on another device."""
+    return _PREFERENCE.next(context, participant)
+
+
+@router.post("/answers", summary="Choose between two lists and get the next question")
+def choose(sent: NewChoice, participant: AsParticipant, context: InContext) -> PreferenceTaken:
+    """Store an answer; when this returns it is on the server's disk. The same key again changes nothing."""
+    return _PREFERENCE.store(context, participant, sent, store_choice)
+
+
+@router.post("/skips", summary="Say why a question cannot be answered and get the next")
+def skip_question(sent: NewPreferenceSkip, participant: AsParticipant, context: InContext) -> PreferenceTaken:
+    """Store a skip; the question goes to somebody else."""
+    return _PREFERENCE.store(context, participant, sent, store_unable)
+
+
+@router.post("/heartbeat", summary="Say that one is still there")
+def preference_heartbeat(participant: AsParticipant, context: InContext) -> Alive:
+    """Keep the questions in hand."""
+    return _PREFERENCE.keep_alive(participant, context)
+
+
+@router.post("/leave", status_code=204, summary="Hand the questions in hand back")
+def preference_leave(
+    participant: AsParticipant,
+    context: InContext,
+    may_return: Annotated[bool, Query(description="Keep them for some seconds: the page may be loaded again.")] = False,
+) -> Response:
+    """For others to take; at once, unless one may be back in a moment."""
+    return _PREFERENCE.hand_back(participant, context, may_return=may_return)
+
+
+files_router = APIRouter(prefix="/campaigns/{name}", tags=["files"])
+
+
+class TakenQuestions(BaseModel):
+    """Questions and attention checks that are kept now, and how many documents or queries have nothing to show yet."""
+
+    questions: int
+    traps: int
+    queries: int
+    scales: list[str]
+    missing: int
+
+
+@files_router.put(
+    "/questions",
+    summary="Give a preference campaign its questions",
+    openapi_extra=form_description(
+        file="questions as CSV: question, query, a1, …, b1, …, expected and grades; those with an expected answer are "
+        "traps",
+        traps="more questions, of the same form",
+    ),
+)
+async def questions(
+    request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
+) -> TakenQuestions:
+    """Replace the questions and attention checks of a draft."""
+    async with received(request, context.settings) as form:
+        return await run_in_threadpool(_questions, form, campaign, organiser.login, context)
+
+
+def _questions(form: Received, campaign: Campaign, who: str, context: Context) -> TakenQuestions:
+    if form.one("file") is None:
+        raise Refused("Expected a file with questions in the field 'file', got none.")
+    form.one("traps")  # one at most
+    with telling_sender(form), naming(form):
+        given, inputs = question_files([*form.readable("file"), *form.readable("traps")])
+    plain = [(form.plain(name), digest) for name, digest in inputs]
+    with context.database.write() as connection:
+        put_questions(connection, campaign, given, inputs=plain, who=who, now=context.now())
+        n_questions, n_traps = count_questions(connection, campaign.id)
+        missing = len(missing_listed_items(connection, campaign))
+    scales, queries = list(given.grades), len(set(given.queries))
+    return TakenQuestions(questions=n_questions, traps=n_traps, queries=queries, scales=scales, missing=missing)
+
 
 OUTCOME_WORDS = {"done": "Finished", "screened_out": "Quiz not passed", "failed": "Stopped later"}
 """How somebody's part ended, for organisers."""
@@ -96,7 +231,7 @@ class ListClips(BaseModel):
 
 
 def clips_of_lists(connection: Connection, pair_id: int) -> ListClips:
-    """What people hear of a question or trap."""
+    """What people hear of a question or attention check."""
     query = select(t.item).join(t.pair, t.pair.c.query_item_id == t.item.c.id).where(t.pair.c.id == pair_id)
     lists = (
         select(t.item, t.listed.c.side)
@@ -114,7 +249,7 @@ def _heard(row: Row[Any]) -> Heard:
 
 
 def names_of(connection: Connection, campaign_id: int, role: str, *, most: int) -> Sequence[Any]:
-    """Numbers, names and queries of questions or traps, as they were given."""
+    """Numbers, names and queries of questions or attention checks, as they were given."""
     columns = (t.pair.c.id, t.pair.c.document.label("name"), t.pair.c.query)
     rows = select(*columns).where(t.pair.c.campaign_id == campaign_id, t.pair.c.role == role)
     return connection.execute(rows.order_by(t.pair.c.id).limit(most)).all()
@@ -168,25 +303,29 @@ def _coverage_row(name: str, questions: Questions, judged_by: int) -> CoverageRo
     return CoverageRow(name, tuple(cells), int(found.unknown[0]))
 
 
-def trap_rows(traps: Sequence[TrapRecord]) -> list[dict[str, Any]]:
-    """Traps with the answers that are right, and how people answered."""
+def attention_check_rows(records: Sequence[AttentionCheckRecord]) -> list[dict[str, Any]]:
+    """Attention checks with the answers that are right, and how people answered."""
     return [
         {
-            "id": one.trap.id,
-            "name": one.trap.name,
-            "query": one.trap.query,
-            "expected": " or ".join(CHOICE_WORDS[choice] for choice in CHOICE_WORDS if choice in one.trap.expected),
-            "asked": one.asked,
-            "right": one.right,
-            "share": one.share,
-            "bad": one.is_bad,
-            "listened": one.listened,
-            "listened_right": one.listened_right,
+            "id": record.question.id,
+            "name": record.question.name,
+            "query": record.question.query,
+            "expected": " or ".join(
+                CHOICE_WORDS[choice] for choice in CHOICE_WORDS if choice in record.question.expected
+            ),
+            "asked": record.asked,
+            "right": record.right,
+            "share": record.share,
+            "bad": record.is_bad,
+            "listened": record.listened,
+            "listened_right": record.listened_right,
             "answers": ", ".join(
-                f"{one.choices[choice]} {CHOICE_WORDS[choice]}" for choice in CHOICE_WORDS if one.choices.get(choice)
+                f"{record.choices[choice]} {CHOICE_WORDS[choice]}"
+                for choice in CHOICE_WORDS
+                if record.choices.get(choice)
             ),
         }
-        for one in traps
+        for record in records
     ]
 
 
@@ -201,21 +340,19 @@ def set_up_values(
     n_questions = len(seen.questions)
     wanted = n_questions * settings.judged_by
     left = sum(question.left for question in seen.questions) if campaign.state != "draft" else wanted
+    batches = -(-n_questions // settings.batch_size) if settings.batch_size else 1
+    in_all = {"Answers in all": f"{wanted:,}{f', in {batches:,} batches' if batches > 1 else ''}"} if wanted else {}
     values: dict[str, Any] = {
         "has_material": n_questions > 0,
         "hindrance": missing_way_back(settings),
         "settings": settings,
-        "trust": trust_in_words(settings),
         "enough": ENOUGH,
         "n_questions": n_questions,
         "n_traps": len(seen.traps),
         "coverage": [],
-        "traps": trap_rows(traps_seen(seen)),
+        "traps": attention_check_rows(attention_check_records(seen)),
         "preview": None,
-        "batches": -(-n_questions // settings.batch_size) if settings.batch_size and n_questions else 1,
-        "wanted": wanted,
-        "left": left,
-        "cost": _in_money(_cost(settings, seen, remaining=left)),
+        "facts": {**in_all, "Cost": _cost_in_words(campaign, _cost(settings, seen, remaining=left), left=left)},
         "recruited": settings.recruited_by() is not None,
         "link": _recruiters_link(connection, context, campaign),
     }
@@ -249,22 +386,19 @@ def _cost(settings: PreferenceSettings, seen: PreferenceActivity, *, remaining: 
     return cost_of(settings, people, remaining=remaining, n_questions=n_questions, n_traps=len(seen.traps))
 
 
-def _in_money(cost: Cost | None) -> dict[str, Any] | None:
-    """The cost to the goal as it is written, and whether it is what settings make expect rather than what people cost.
-
-    >>> each = Cost("KRW", 0, 1500, 1500, 1500, 1500, True, "")
-    >>> _in_money(each)["each"]
-    '1,500.00 KRW'
-    """
+def _cost_in_words(campaign: Campaign, cost: Cost | None, *, left: int) -> str:
+    """The cost to the goal, and whether it is what settings make expect rather than what people cost."""
     if cost is None:
-        return None
+        return "known once there are questions" if settings_of(campaign).pay.is_paid else "nothing is paid"
+    if not left:
+        return "nothing more: every question is answered"
     each = cost.per_counted_answer
-    return {
-        "expected": cost.expected,
-        "about": f"{cost.to_goal:,.2f} {cost.currency}",
-        "range": f"{cost.low:,.2f} to {cost.high:,.2f}",
-        "each": f"{each:{',.2f' if each >= 1 else '.3g'}} {cost.currency}",
-    }
+    until = "to the end" if campaign.state == "draft" else "for what is left"
+    return (
+        f"about {cost.to_goal:,.2f} {cost.currency} {until} ({cost.low:,.2f} to {cost.high:,.2f}), "
+        f"{each:{',.2f' if each >= 1 else '.3g'}} {cost.currency} per counted answer"
+        f"{', if one person in five is screened out' if cost.expected else ''}"
+    )
 
 
 def _recruiters_link(connection: Connection, context: Context, campaign: Campaign) -> str | None:
@@ -273,18 +407,6 @@ def _recruiters_link(connection: Connection, context: Context, campaign: Campaig
         if invitation.revoked_at is None and not invitation.is_personal:
             return invitation_link(context.settings.address, invitation.token, campaign)
     return None
-
-
-def trust_in_words(settings: PreferenceSettings) -> str:
-    """How somebody must do on traps.
-
-    >>> trust_in_words(PreferenceSettings(title="Demo"))
-    'a quiz of 5 traps (60 % right), then 20 % traps (60 % right overall)'
-    """
-    later = f"{settings.trap_share * 100:g} % traps ({settings.trust_bar * 100:g} % right overall)"
-    if not settings.quiz:
-        return later
-    return f"a quiz of {several(settings.quiz, 'trap')} ({settings.quiz_bar * 100:g} % right), then {later}"
 
 
 _MOST_REPEATS = 50
@@ -343,7 +465,7 @@ WHY_WORDS = {
     "attention": "probably not listening",
     "organiser": "by an organiser",
 }
-"""Why answers are set aside."""
+"""Why answers are excluded."""
 
 
 def people_values(

@@ -1,4 +1,4 @@
-"""What an organiser decides about a preference campaign: traps and trust, batches, recruiting, pay, what is learnt."""
+"""What an organiser decides about a preference campaign: attention checks, trust, batches, recruiting, pay, curves."""
 
 from __future__ import annotations
 

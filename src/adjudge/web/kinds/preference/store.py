@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def question_files(paths: Sequence[Path]) -> tuple[Questions, list[tuple[str, str]]]:
-    """The questions of several files as one, such as questions and traps; and each file with its digest."""
+    """The questions of several files as one, such as questions and attention checks; and each file with its digest."""
     from adjudge.preferences.files import read_questions
     from adjudge.preferences.questions import joined
 
@@ -57,9 +57,9 @@ def put_questions(
     who: str = "command line",
     now: float,
 ) -> None:
-    """Keep these questions and traps instead of those that were there; ``inputs`` are their files, with digests.
+    """Keep these questions and attention checks instead of what was there; ``inputs`` are their files, with digests.
 
-    What has an expected answer is a trap. Only a draft takes questions.
+    What has an expected answer is an attention check. Only a draft takes questions.
     """
     refuse_unless_draft(connection, locked(connection, campaign), "questions")
     n_traps = sum(question.is_trap for question in questions.questions)
@@ -93,7 +93,7 @@ def _check(campaign: Campaign, questions: Questions, n_traps: int) -> None:
 
 
 def check_quiz(wanted: int, n_traps: int) -> None:
-    """Refuse a quiz of more traps than there are: nobody is asked one twice."""
+    """Refuse a quiz of more attention checks than there are: nobody is asked one twice."""
     if n_traps < wanted:
         raise Refused(f"The quiz wants {wanted} traps, and there {_are(n_traps)}; give more traps, or a shorter quiz.")
 
@@ -115,7 +115,7 @@ def _are(number: int) -> str:
 
 
 def _asked(campaign: Campaign, questions: Questions, place: int) -> NewQuestion:
-    """A question or trap as it is stored."""
+    """A question or attention check as it is stored."""
     question = questions.questions[place]
     grades = {
         scale: [_plain(array[place, side, : len(documents)]) for side, documents in enumerate(question.lists)]
@@ -137,12 +137,12 @@ def _plain(grades: Floats) -> list[float | None]:
 
 
 def questions_of(connection: Connection, campaign_id: int) -> Questions:
-    """Questions and traps in the order in which they were given."""
+    """Questions and attention checks in the order in which they were given."""
     return questions_and_ids(connection, campaign_id)[0]
 
 
 def questions_and_ids(connection: Connection, campaign_id: int) -> tuple[Questions, list[int]]:
-    """Questions and traps in the order in which they were given, and the number of the row of each."""
+    """Questions and attention checks in the order in which they were given, and the number of the row of each."""
     columns = (t.pair.c.id, t.pair.c.query, t.pair.c.document, t.pair.c.details)
     rows = connection.execute(select(*columns).where(t.pair.c.campaign_id == campaign_id).order_by(t.pair.c.id)).all()
     lists: dict[tuple[int, str], list[str]] = defaultdict(list)
@@ -178,7 +178,7 @@ def _grades(stored: Sequence[Mapping[str, list[list[float | None]]]], n_ranks: i
 
 
 def count_questions(connection: Connection, campaign_id: int) -> tuple[int, int]:
-    """How many questions there are, and how many traps."""
+    """How many questions there are, and how many attention checks."""
     query = select(t.pair.c.role, func.count().label("n")).where(t.pair.c.campaign_id == campaign_id)
     counted: dict[str, int] = {row.role: row.n for row in connection.execute(query.group_by(t.pair.c.role))}
     return counted.get("question", 0), counted.get("trap", 0)
@@ -213,7 +213,7 @@ def preference_checks(connection: Connection) -> tuple[Iterator[str], ...]:
 
 
 def _lists(connection: Connection) -> Iterator[str]:
-    """Whether each question and trap has both lists, without holes; whether a trap says what is right."""
+    """Whether each question has both lists, without holes, and whether attention checks say what is right."""
     ranks: dict[tuple[int, str], list[int]] = defaultdict(list)
     for row in connection.execute(select(t.listed).order_by(t.listed.c.pair_id, t.listed.c.side, t.listed.c.rank)):
         ranks[row.pair_id, row.side].append(row.rank)

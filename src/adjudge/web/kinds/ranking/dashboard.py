@@ -412,13 +412,13 @@ class RankingObserver(Observer):
         """A new snapshot; None where the one that is stored holds."""
         if is_unchanged:
             return None
-        content = make_ranking_picture(connection, moment.campaign, now=moment.now)
+        content = make_ranking_snapshot(connection, moment.campaign, now=moment.now)
         content["made_from"] = asdict(moment.basis)
         campaign = as_reached(moment.campaign, done=content["status"]["done"], now=moment.now)
         return Snapshot(campaign, moment.basis, content)
 
 
-def make_ranking_picture(connection: Connection, campaign: Campaign, *, now: float | None = None) -> dict[str, Any]:
+def make_ranking_snapshot(connection: Connection, campaign: Campaign, *, now: float | None = None) -> dict[str, Any]:
     """The snapshot without its version and what it was made from; plain values, None where something is unknown."""
     now = time.time() if now is None else now
     seen = watch_rankings(connection, campaign.id, now=now)

@@ -222,12 +222,12 @@ def _compared(rankings: Rankings, campaign: Campaign) -> ComparedConstructions |
 
 def _so_far(campaign: Campaign, seen: RankingActivity) -> Section:
     counted, wanted = len(seen.counted), sum(query.wanted for query in seen.queries)
-    aside = len(seen.sent) - counted
+    n_excluded = len(seen.sent) - counted
     rules = "could be left unranked" if not settings_of(campaign).rank_all else "were all to be ranked"
     ties = "could share a place" if settings_of(campaign).ties else "could not share a place"
     words = (
         f"{counted:,} of {wanted:,} rankings of {len(seen.queries):,} queries are here"
-        f"{f', and {aside:,} more are set aside' if aside else ''}. Documents {rules} and {ties}."
+        f"{f', and {n_excluded:,} more are set aside' if n_excluded else ''}. Documents {rules} and {ties}."
     )
     return Section("so-far", "Where the campaign stands", (Paragraph(words),))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from adjudge.text import counted
+from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, ORGANISER, Kind, Observer, Words
-from adjudge.web.kinds.inputs import Filling
 from adjudge.web.kinds.ranking.settings import RankingSettings, settings_of
 from adjudge.web.kinds.ranking.store import candidate_files, lay_rankings, put_candidates, ranking_checks
 from adjudge.web.store.campaigns import Campaign
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from adjudge.web.kinds.base import Card
     from adjudge.web.kinds.exports import Exported
     from adjudge.web.kinds.lifecycle import Overview
-    from adjudge.web.rehearse.people import Plan, Rehearsal, ShowProgress
+    from adjudge.web.rehearse import Plan, Rehearsal, ShowProgress
     from adjudge.web.settings import Settings
     from adjudge.web.store.database import Database
     from adjudge.web.store.participants import Participant
@@ -144,7 +144,7 @@ class Ranking(Kind):
 
     def api_routers(self) -> Sequence[APIRouter]:
         """Queries and rankings; files with candidates; lists as they stand."""
-        from adjudge.web.kinds.ranking.api import files_router, lists_router, router
+        from adjudge.web.kinds.ranking.pages import files_router, lists_router, router
 
         return router, files_router, lists_router
 
@@ -169,7 +169,7 @@ class Ranking(Kind):
         self, request: Request, campaign: Campaign, organiser: Organiser, context: Context
     ) -> object:
         """Candidates."""
-        from adjudge.web.kinds.ranking.api import candidates
+        from adjudge.web.kinds.ranking.pages import candidates
 
         return await candidates(request, campaign, organiser, context)
 

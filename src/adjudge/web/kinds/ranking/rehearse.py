@@ -24,12 +24,11 @@ from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Paragraph, Section, TableBlock
 from adjudge.tables import Heading
 from adjudge.text import counted
-from adjudge.web.client import Campaign, connect
-from adjudge.web.client.assessor import RankingExpert, join_ranking
+from adjudge.web.client import Campaign, RankingExpert, connect, join_ranking
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
 from adjudge.web.kinds.ranking.settings import RankingSettings, settings_of
 from adjudge.web.kinds.ranking.store import candidates_of, put_candidates
-from adjudge.web.rehearse.people import NAME, SPREAD, Behaviour, Plan, Rehearsal, ShowProgress
+from adjudge.web.rehearse import NAME, SPREAD, Behaviour, Plan, Rehearsal, ShowProgress
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 from adjudge.web.store.campaigns import Campaign as StoredCampaign
@@ -137,14 +136,14 @@ class _Expert:
 
     def work(self, candidates: Candidates, truth: Mapping[str, Ints]) -> float:
         """Rank until there is nothing more, or they leave; the hours that it took."""
-        seconds, desk = 0.0, self.client.desk()
-        while (question := desk["question"]) is not None:
+        seconds, assignment = 0.0, self.client.desk()
+        while (question := assignment["question"]) is not None:
             query = question["query"]["text"]
             groups = dict(zip(candidates[query], truth[query].tolist(), strict=True))
             n_groups = max(groups.values()) + 1
             at = {candidate["id"]: 1 - groups[candidate["text"]] / n_groups for candidate in question["candidates"]}
             took = self.behaviour.pace * len(at) * float(np.exp(SPREAD * self.rng.standard_normal()))
-            desk = self.client.order(question, self._groups(at), took_ms=int(1000 * took)).desk
+            assignment = self.client.order(question, self._groups(at), took_ms=int(1000 * took)).desk
             seconds += took
             if self.rng.random() < self.behaviour.drop_out:
                 break

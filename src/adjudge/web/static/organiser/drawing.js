@@ -1,6 +1,8 @@
 /* What every chart needs: elements, scales of numbers, and numbers as people read them. */
 
-export { html, svg } from "../shared/elements.js";
+import { html, svg } from "../shared/elements.js";
+
+export { html, svg };
 
 const whole = new Intl.NumberFormat("en");
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -29,6 +31,24 @@ export const signed = (value, digits = 2) =>
   known(value) ? `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value).toFixed(digits)}` : "–";
 export const percent = (share, digits = 0) => (known(share) ? `${(share * 100).toFixed(digits)} %` : "–");
 export const several = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+
+/** A bar that is filled to a share, perhaps with what is in work behind it, the share in percent, and `facts` below. */
+export function progress({ share, work = 0, words, done, facts }) {
+  const bar = svg(
+    "svg",
+    { class: `big-bar ${done ? "done" : ""}`, viewBox: "0 0 600 36", preserveAspectRatio: "none", role: "img", "aria-label": words },
+    svg("rect", { class: "track", width: 600, height: 36 }),
+    work > 0 && svg("rect", { class: "in-work", x: 600 * share, width: 600 * work, height: 36 }),
+    share > 0 && svg("rect", { class: "filled", width: Math.max(6, 600 * share), height: 36 }),
+  );
+  return [
+    html("div", { class: "bar-row" }, bar, html("strong", { class: "bar-value", "aria-hidden": "true" }, nearly(share))),
+    html("p", { class: "row between small" }, html("span", {}, facts[0]), html("span", { class: "soft" }, facts[1])),
+  ];
+}
+
+/** A share in percent that is not 100 % before everything is there. */
+export const nearly = (share) => percent(share, share > 0.995 && share < 1 ? 1 : 0);
 
 /** How long something takes, for people: "40 s", "12 min", "3 h". */
 export function lasting(seconds) {

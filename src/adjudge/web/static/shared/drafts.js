@@ -4,7 +4,7 @@
 export const itemsOf = (question) =>
   [question.query, question.candidate, ...(question.first ?? []), ...(question.second ?? [])].filter(Boolean);
 
-/** What tells a question from another, also when it is leased anew: what is compared; candidates by their numbers. */
+/** What tells a question from another, also when it is leased again: what is compared; candidates by their numbers. */
 export const identityOf = (question) =>
   JSON.stringify([...itemsOf(question).flatMap((item) => [item.url, item.text]), ...(question.candidates ?? []).map((one) => one.id)]);
 

@@ -90,7 +90,7 @@ export function drawAssessors(place, picture) {
   const widest = Math.max(...people.map((person) => Math.abs(person.severity ?? 0)), 1e-9);
   drawPeopleTable(place, people, {
     label: "Table of assessors",
-    heads: ["Assessor", "Answers", "An hour", "Median time", "Heard", "Skips", "Says the same again", "Severity", "Seen"],
+    heads: ["Assessor", "Answers", "Per hour", "Median time", "Heard", "Skips", "Says the same again", "Severity", "Seen"],
     row: (person) => assessorRow(person, widest),
     nobody: "Nobody judges yet.",
     most: Infinity,

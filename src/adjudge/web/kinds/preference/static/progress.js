@@ -1,6 +1,6 @@
 /* How far a preference campaign is, what it costs, and how people's parts ended. */
 
-import { count, html, known, lasting, linear, percent, roll, several, svg } from "../organiser/drawing.js";
+import { count, html, known, lasting, linear, nearly, percent, progress, roll, several, svg } from "../organiser/drawing.js";
 
 /** An amount of money: "12.30 EUR"; small amounts keep more digits. */
 function money(value, currency) {
@@ -21,7 +21,7 @@ export function headline(picture) {
   return [there, more, costs].filter(Boolean).join("; ");
 }
 
-/** A bar of all answers, and one a batch below it. */
+/** A bar of all answers, and one per batch below it. */
 export function drawProgress(place, picture) {
   const { status, batches } = picture;
   if (!status.questions) {
@@ -30,13 +30,12 @@ export function drawProgress(place, picture) {
   }
   const share = known(status.complete) ? status.complete : 0;
   place.replaceChildren(
-    bar(share, `${percent(share, share > 0.995 && share < 1 ? 1 : 0)} of the wanted answers are here`, status.done),
-    html(
-      "p",
-      { class: "row between small" },
-      html("span", {}, `${count(status.questions_done)} of ${several(status.questions, "question")} complete`),
-      html("span", { class: "soft" }, aside(status)),
-    ),
+    ...progress({
+      share,
+      words: `${nearly(share)} of the wanted answers are here`,
+      done: status.done,
+      facts: [`${count(status.questions_done)} of ${several(status.questions, "question")} complete`, aside(status)],
+    }),
     batches.length > 1 ? batchBars(batches, status.batch) : "",
   );
 }
@@ -45,16 +44,6 @@ function aside(status) {
   const parts = [`${several(status.traps, "trap")} answered`];
   if (status.set_aside_answers) parts.push(`${several(status.set_aside_answers, "answer")} set aside`);
   return parts.join(", ");
-}
-
-function bar(share, words, done) {
-  const drawing = svg(
-    "svg",
-    { class: `big-bar ${done ? "done" : ""}`, viewBox: "0 0 600 36", preserveAspectRatio: "none", role: "img", "aria-label": words },
-    svg("rect", { class: "track", width: 600, height: 36 }),
-    share > 0 && svg("rect", { class: "filled", width: Math.max(6, 600 * share), height: 36 }),
-  );
-  return html("div", { class: "bar-row" }, drawing, html("strong", { class: "bar-value", "aria-hidden": "true" }, percent(share, share > 0.995 && share < 1 ? 1 : 0)));
 }
 
 function batchBars(batches, { current, of, complete }) {
@@ -90,7 +79,7 @@ export function drawTiles(tiles, picture) {
     return;
   }
   roll(tiles.cost, cost.so_far, (value) => money(value, cost.currency));
-  tiles.costNote.textContent = `${money(cost.per_counted_answer, cost.currency)} a counted answer${cost.expected ? ", as expected from the settings" : ""}`;
+  tiles.costNote.textContent = `${money(cost.per_counted_answer, cost.currency)} per counted answer${cost.expected ? ", as expected from the settings" : ""}`;
   roll(tiles.left, status.done ? 0 : cost.to_goal, (value) => money(value, cost.currency));
   const range = !status.done && cost.high > cost.low ? `${amount(cost.low)} to ${amount(cost.high)}; ` : "";
   tiles.leftNote.textContent = `${range}${leftNote(status, projection, campaign)}`;
@@ -113,7 +102,7 @@ function leftNote(status, projection, campaign) {
 const DESK = { width: 640, height: 150, left: 34, right: 6, top: 10, bottom: 24 };
 const PHONE = { width: 340, height: 150, left: 30, right: 4, top: 10, bottom: 24 };
 
-/** A bar an hour of the last day: answers that count below, all others above. */
+/** A bar per hour of the last day: answers that count below, all others above. */
 export function drawHours(place, { pace, made_at: now }) {
   if (pace.hours.length === 0) {
     place.replaceChildren(html("p", { class: "soft" }, "Nobody answered in the last 24 hours."));

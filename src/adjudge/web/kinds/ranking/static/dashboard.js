@@ -1,6 +1,6 @@
 /* The live dashboard of a ranking campaign. */
 
-import { count, decimal, html, known, lasting, percent, roll, several, svg } from "../organiser/drawing.js";
+import { count, decimal, html, known, lasting, nearly, percent, progress, roll, several } from "../organiser/drawing.js";
 import { at, keeping, tiles, watch } from "../organiser/live.js";
 import { toast } from "../organiser/requests.js";
 import { drawExperts } from "./experts.js";
@@ -45,23 +45,15 @@ function drawProgress(place, { status }) {
   }
   const share = known(status.complete) ? status.complete : 0;
   const work = status.wanted ? Math.min(1 - share, status.in_work / status.wanted) : 0;
-  const words = `${percent(share)} of the wanted rankings are here, ${percent(work)} in work`;
-  const bar = svg(
-    "svg",
-    { class: `big-bar ${status.done ? "done" : ""}`, viewBox: "0 0 600 36", preserveAspectRatio: "none", role: "img", "aria-label": words },
-    svg("rect", { class: "track", width: 600, height: 36 }),
-    work > 0 && svg("rect", { class: "in-work", x: 600 * share, width: 600 * work, height: 36 }),
-    share > 0 && svg("rect", { class: "filled", width: Math.max(6, 600 * share), height: 36 }),
-  );
   const aside = status.set_aside > 0 ? `${several(status.set_aside, "ranking")} set aside` : `${several(status.documents, "document")} to rank`;
   place.replaceChildren(
-    html("div", { class: "bar-row" }, bar, html("strong", { class: "bar-value", "aria-hidden": "true" }, percent(share))),
-    html(
-      "p",
-      { class: "row between small" },
-      html("span", {}, `${count(status.queries_done)} of ${several(status.queries, "query", "queries")} complete`),
-      html("span", { class: "soft" }, aside),
-    ),
+    ...progress({
+      share,
+      work,
+      words: `${nearly(share)} of the wanted rankings are here, ${percent(work)} in work`,
+      done: status.done,
+      facts: [`${count(status.queries_done)} of ${several(status.queries, "query", "queries")} complete`, aside],
+    }),
   );
 }
 

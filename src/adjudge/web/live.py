@@ -48,7 +48,7 @@ def keep_to_one_core() -> int:
 
 LONGEST_REST = 10.0
 AFTER_CLOSING = 3600.0
-"""So long after a campaign closed answers to questions given out before are still looked for, in seconds."""
+"""Seconds after a campaign closed in which answers to questions given out before are still looked for."""
 _LOCK = 726_381_701  # with the campaign's number, any pair of numbers that nobody else locks in this database
 _LIVE_EVERY = 5.0
 _log = logging.getLogger(__name__)

@@ -27,17 +27,13 @@ from adjudge.reporting.document import Section
 from adjudge.web.client import Assessor, CampaignError, join
 
 SPREAD = 0.5
-"""Standard deviation of the logarithm of how long an answer takes."""
+"""Standard deviation of the logarithm of the seconds that an answer takes."""
 NAME = "rehearsal"
 """What a copy of a campaign and its organiser are called."""
 ShowProgress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 """Shows how far something is, under a label."""
 Truth = Callable[[str, str], float]
 """Relevance of a document to a query, from 0 to 1."""
-NAME = "rehearsal"
-"""What a rehearsed campaign is called."""
-SPREAD = 0.5
-"""Standard deviation of the logarithm of the seconds that an answer takes."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +132,7 @@ class SimulatedAssessor:
     def __post_init__(self) -> None:
         self.leaning = self.behaviour.severity * float(self.rng.standard_normal())
         self._client: Assessor | None = None
-        self._desk: dict[str, Any] | None = None
+        self._assignment: dict[str, Any] | None = None
 
     @property
     def client(self) -> Assessor:
@@ -151,34 +147,34 @@ class SimulatedAssessor:
             self._client.close()
 
     def move(self) -> None:
-        """Go on at another device: a new connection, and the desk is asked for again."""
+        """Go on at another device: a new connection, and the assignment is asked for again."""
         if self._client is not None:
             token = self._client.token
             self._client.close()
             self._client = Assessor(self.url, token, patience=self.patience)
-        self._desk = None
+        self._assignment = None
 
     def leave(self) -> None:
         """Hand everything back."""
         self.client.leave()
-        self._desk = None
+        self._assignment = None
 
     def step(self) -> bool:
         """Answer the question in hand; False without one, and ``why`` says why."""
-        desk = self._desk if self._desk is not None else self.client.desk()
-        question, self.why = desk["question"], desk["why"]
+        assignment = self._assignment if self._assignment is not None else self.client.desk()
+        question, self.why = assignment["question"], assignment["why"]
         if question is None:
-            self._desk = None
+            self._assignment = None
             return False
         names = question["query"]["text"], question["candidate"]["text"]
-        grades = self.opinion(self.truth(*names), desk["scales"])
+        grades = self.opinion(self.truth(*names), assignment["scales"])
         key = uuid.UUID(bytes=self.rng.bytes(16)).hex
         self.sent.append(key)
         began = time.perf_counter()
         try:
             taken = self.client.answer(question["lease"], grades, took_ms=int(1000 * self.behaviour.pace), key=key)
         except CampaignError as error:
-            self._desk = None
+            self._assignment = None
             if error.status is None or error.status >= 500:
                 raise
             self.sent.remove(key)
@@ -186,7 +182,7 @@ class SimulatedAssessor:
             return True
         seconds = time.perf_counter() - began
         self.answers.append(Acknowledged(taken.answer, key, question["lease"], *names, grades, seconds, taken.again))
-        self._desk = taken.desk
+        self._assignment = taken.desk
         return True
 
     def opinion(self, relevance: float, scales: Sequence[Mapping[str, Any]]) -> dict[str, float]:

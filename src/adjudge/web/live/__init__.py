@@ -1,1 +1,0 @@
-"""What happens beside requests: learning from answers in the background."""

@@ -1,1 +1,0 @@
-"""Rehearsals: simulated people who use a real server."""
