@@ -17,12 +17,13 @@ from adjudge.measures import MEASURES, Definition
 from adjudge.model.rankings import Blocks, Lists
 
 IDEALS = ("none", "max", "judged")
-CUTOFFS = (None, 1, 5, 10)
+CUTOFFS = ("", "@1", "@5", "@10")
+RECALLS = ("", "@0", "@0.3", "@1")
 ALL = [
-    aj.parse_measure(name if cutoff is None else f"{name}@{cutoff}", ideal=ideal)
+    aj.parse_measure(f"{name}{at}", ideal=ideal)
     for name, definition in MEASURES.items()
     for ideal in IDEALS
-    for cutoff in (CUTOFFS if definition.cutoff else (None,))
+    for at in (CUTOFFS if definition.cutoff else RECALLS if definition.at == "recall" else ("",))
 ]
 SCALES = {"0..3": (0, 0, 1, 2, 3), "broad": (0, 0, 1, 2), "0..10": (0, 0, 2, 5, 10)}
 
@@ -111,7 +112,7 @@ def test_a_parameter_that_it_does_not_have_is_refused(definition: Definition) ->
         aj.parse_measure(f"{definition.name}(persistence=0.5)")
 
 
-@every_definition
+@pytest.mark.parametrize("definition", [d for d in MEASURES.values() if d.at is None], ids=lambda d: d.name)
 @pytest.mark.parametrize("cutoff", [0, -1])
 def test_a_cutoff_below_1_is_refused(definition: Definition, cutoff: int) -> None:
     limits = "'cutoff' must be a whole number from 1 to 1,000,000, got "
@@ -187,9 +188,11 @@ def test_it_takes_real_valued_and_negative_grades_or_says_why_not(measure: aj.Me
             measure(real_valued)
 
 
-@pytest.mark.parametrize("measure", [m for m in ALL if m.name != "ADR" and suits(m.name, "-2..10")], ids=str)
+@pytest.mark.parametrize(
+    "measure", [m for m in ALL if m.name not in {"ADR", "infAP"} and suits(m.name, "-2..10")], ids=str
+)
 def test_a_negative_grade_is_worth_as_little_as_0(measure: aj.Measure) -> None:
-    # not so for ADR, which goes by the order of grades alone
+    # not so for ADR, which goes by the order of grades alone, nor for infAP, to which a negative grade is no judgment
     at_zero, below = (one_list([a, 2, c, 1], [], "-2..10") for a, c in ((0, 0), (-1, -2)))
     assert np.array_equal(measure(at_zero), measure(below))
 
@@ -200,7 +203,7 @@ def test_a_threshold_above_the_scale_makes_nothing_relevant(name: str, ideal: st
     assert (aj.parse_measure(name, rel=9, ideal=ideal)(lists["0..3"]) == 0).all()
 
 
-@pytest.mark.parametrize("name", ["P", "R", "AP", "RR", "Success", "Rprec", "Bpref"])
+@pytest.mark.parametrize("name", ["P", "R", "F1", "AP", "RR", "Success", "Rprec", "IPrec", "infAP", "Bpref"])
 def test_a_threshold_is_the_same_as_a_binary_scale(
     name: str, make_collection: Make, evaluate_quietly: Evaluate
 ) -> None:
