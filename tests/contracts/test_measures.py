@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import for_subtopics
 
 import adjudge as aj
 from adjudge.arrays import Floats
@@ -34,6 +36,11 @@ Make = Callable[..., aj.Collection]
 Evaluate = Callable[..., aj.Effectiveness]
 
 
+def read(runs: Mapping[str, Any], judgments: Mapping[str, Mapping[str, float]], scale: str) -> aj.Collection:
+    """A collection with two sub-topics and the same grades for both, so that every measure can be used."""
+    return aj.read(runs, for_subtopics(judgments), scale=scale)
+
+
 def all_lists(collection: aj.Collection) -> Lists:
     """All lists of a collection in one block."""
     blocks = Blocks(collection)
@@ -45,7 +52,7 @@ def all_lists(collection: aj.Collection) -> Lists:
 def suits(name: str, scale: str) -> bool:
     """Whether a measure takes judgments on the scale; a few ask for one of their own."""
     needs = MEASURES[name].needs
-    return needs is None or needs(all_lists(aj.read({"s": {"q": ["a"]}}, {"q": {"a": 0}}, scale=scale))) is None
+    return needs is None or needs(all_lists(read({"s": {"q": ["a"]}}, {"q": {"a": 0}}, scale=scale))) is None
 
 
 @lru_cache
@@ -58,7 +65,7 @@ def one_list(grades: list[float], pool: list[float], scale: str) -> Lists:
     """A list of documents with these grades, when ``pool`` are the grades of the other judged ones."""
     listed = {f"d{i:02d}": grade for i, grade in enumerate(grades)}
     judged = listed | {f"other{i}": grade for i, grade in enumerate(pool)}
-    return all_lists(aj.read({"s": {"q": list(listed)}}, {"q": judged}, scale=scale))
+    return all_lists(read({"s": {"q": list(listed)}}, {"q": judged}, scale=scale))
 
 
 def in_orders(lists: Lists, orders: list[list[int]]) -> Lists:
@@ -135,7 +142,7 @@ def test_nonsense_in_any_parameter_is_refused_in_words(definition: Definition) -
 def lists(make_collection: Make) -> dict[str, Lists]:
     """Random lists with every awkward case, by scale."""
     return {
-        scale: all_lists(make_collection(13, grades=grades, scale=scale, n_queries=40))
+        scale: all_lists(make_collection(13, subtopics=True, grades=grades, scale=scale, n_queries=40))
         for scale, grades in SCALES.items()
     }
 
@@ -153,7 +160,7 @@ def edges(scale: str) -> list[Lists]:
     """Nothing relevant, nothing judged retrieved, one document, all the best; short lists, and long with unjudged."""
     top = float(max(SCALES[scale]))
     return [
-        all_lists(aj.read({"short": {"q": ["a", "b"]}, "long": {"q": list("abvwxyz")}}, {"q": judged}, scale=scale))
+        all_lists(read({"short": {"q": ["a", "b"]}, "long": {"q": list("abvwxyz")}}, {"q": judged}, scale=scale))
         for judged in ({"a": 0, "b": 0}, {"c": top, "d": 1}, {"a": 0}, {"c": 0}, {"a": top}, {"a": top, "b": top})
     ]
 
@@ -170,13 +177,13 @@ def test_it_is_finite_at_the_edges_and_0_where_nothing_relevant_was_retrieved(me
 
 @every_measure
 def test_an_empty_list_has_no_effectiveness(measure: aj.Measure, evaluate_quietly: Evaluate) -> None:
-    collection = aj.read({"s": {"p": ["a"]}}, {"p": {"a": 2}, "q": {"a": 2, "b": 1}}, scale=scale_of(measure.name))
+    collection = read({"s": {"p": ["a"]}}, {"p": {"a": 2}, "q": {"a": 2, "b": 1}}, scale=scale_of(measure.name))
     assert evaluate_quietly(collection, measure).values[1, 0, 0] == 0
 
 
 @pytest.fixture(scope="module")
 def real_valued(make_collection: Make) -> Lists:
-    return all_lists(make_collection(5, grades=(-2, -0.5, 0, 0.25, 1.7, 10), scale="-2..10"))
+    return all_lists(make_collection(5, subtopics=True, grades=(-2, -0.5, 0, 0.25, 1.7, 10), scale="-2..10"))
 
 
 @every_measure
@@ -321,7 +328,7 @@ def lengthened(scale: str, k: int) -> tuple[Lists, Lists]:
     judged = {f"d{i:02d}": float(rng.choice(SCALES[scale])) for i in range(20)}
     runs = {str(s): {"q": rng.choice(list(judged), size=k + s % 3, replace=False).tolist()} for s in range(10)}
     longer = {s: {"q": [*run["q"], "new1", "new2"]} for s, run in runs.items()}
-    short, long = (all_lists(aj.read(given, {"q": judged}, scale=scale)) for given in (runs, longer))
+    short, long = (all_lists(read(given, {"q": judged}, scale=scale)) for given in (runs, longer))
     return short, long
 
 
@@ -340,7 +347,7 @@ def test_many_lists_at_once_are_the_same_as_one_at_a_time(measure: aj.Measure, l
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_size_of_blocks_does_not_matter(scale: str, make_collection: Make, evaluate_quietly: Evaluate) -> None:
-    collection = make_collection(19, grades=SCALES[scale], scale=scale)
+    collection = make_collection(19, subtopics=True, grades=SCALES[scale], scale=scale)
     chosen = [measure for measure in ALL if suits(measure.name, scale)]
     expected = evaluate_quietly(collection, chosen).values
     found = np.empty_like(expected)
@@ -354,8 +361,8 @@ def test_the_size_of_blocks_does_not_matter(scale: str, make_collection: Make, e
 
 @lru_cache
 def renamed(scale: str) -> tuple[Lists, Lists]:
-    first = aj.read({"s": {"q": ["a", "b", "c"]}}, {"q": {"a": 1, "c": 2, "d": 2}}, scale=scale)
-    second = aj.read({"s": {"q": ["z", "y", "x"]}}, {"q": {"w": 2, "x": 2, "z": 1}}, scale=scale)
+    first = read({"s": {"q": ["a", "b", "c"]}}, {"q": {"a": 1, "c": 2, "d": 2}}, scale=scale)
+    second = read({"s": {"q": ["z", "y", "x"]}}, {"q": {"w": 2, "x": 2, "z": 1}}, scale=scale)
     return all_lists(first), all_lists(second)
 
 

@@ -20,7 +20,7 @@ from adjudge.arrays import Floats
 from adjudge.checks import Whole
 from adjudge.errors import AdjudgeError, shown
 from adjudge.measures.parameters import IDEAL, Parameter, ParameterValue
-from adjudge.model.rankings import Lists
+from adjudge.model.rankings import NO_SUBTOPICS, Lists
 from adjudge.registry import Registry
 
 Ideal = Literal["none", "max", "judged"]
@@ -44,6 +44,7 @@ class Definition:
     monotone: bool | Literal["at a cutoff"]
     unbounded: bool
     needs: Callable[[Lists], str | None] | None
+    subtopics: bool
 
     @property
     def docstring(self) -> str:
@@ -73,19 +74,31 @@ def measure(
     monotone: bool | Literal["at a cutoff"] = True,
     unbounded: bool = False,
     needs: Callable[[Lists], str | None] | None = None,
+    subtopics: bool = False,
 ) -> Callable[[MeasureFunction], MeasureFunction]:
     """Register a measure; the function comes back unchanged.
 
     ``ideal`` is the default one; ``cutoff=False`` refuses ``@k``; ``at`` is a parameter that is written after ``@``
     instead; ``monotone`` says that a better grade in a list never lowers its effectiveness and one elsewhere in the
     pool never raises it (perhaps only ``"at a cutoff"``); ``unbounded`` that it may exceed 1 without an ideal;
-    ``needs`` returns what lists lack for the measure, if anything.
+    ``needs`` returns what lists lack for the measure, if anything; ``subtopics`` says that it looks at each sub-topic.
     """
 
     def decorate(function: MeasureFunction) -> MeasureFunction:
         declared = {**(parameters or {}), "ideal": replace(IDEAL, default=ideal)}
         definition = Definition(
-            name, title, equation, reference, function, declared, cutoff and at is None, at, monotone, unbounded, needs
+            name,
+            title,
+            equation,
+            reference,
+            function,
+            declared,
+            cutoff and at is None,
+            at,
+            monotone,
+            unbounded,
+            needs,
+            subtopics,
         )
         MEASURES.add(name, definition)
         return function
@@ -171,6 +184,8 @@ class Measure:
 
     def _lacking(self, lists: Lists) -> str | None:
         """Why the measure makes no sense on these lists, if it does not."""
+        if self.definition.subtopics and lists.subtopics is None:
+            return NO_SUBTOPICS
         for name, value in self.parameters:
             lacking = self.definition.parameters[name].lacking(value, lists.scale)
             if lacking is not None:

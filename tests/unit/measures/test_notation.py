@@ -99,11 +99,25 @@ IR_MEASURES = {
     "IPrec@0.1": "IPrec@0.1",
     "IPrec(rel=2)@0.1": "IPrec(rel=2)@0.1",
     "infAP(rel=2)": "infAP(rel=2)",
+    "alpha_nDCG@10": "alpha_nDCG@10",
+    "alpha_nDCG(alpha=0.3)@20": "alpha_nDCG(alpha=0.3)@20",
+    "ERR_IA@20": "ERR_IA@20",
+    "nERR_IA@20": "ERR_IA(ideal=judged)@20",
+    "StRecall@20": "StRecall@20",
+}
+NDEVAL = {
+    "alpha-nDCG@10": "alpha_nDCG@10",
+    "α-nDCG@10": "alpha_nDCG@10",
+    "α-nDCG(alpha=0.3)": "alpha_nDCG(alpha=0.3)",
+    "alpha-DCG@10": "alpha_nDCG(ideal=max)@10",
+    "ERR-IA@20": "ERR_IA@20",
+    "nERR-IA@20": "ERR_IA(ideal=judged)@20",
+    "strec@20": "StRecall@20",
 }
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours"), [pair for tool in (TREC_EVAL, RANX, MTEB, IR_MEASURES) for pair in tool.items()]
+    ("theirs", "ours"), [pair for tool in (TREC_EVAL, RANX, MTEB, IR_MEASURES, NDEVAL) for pair in tool.items()]
 )
 def test_the_spellings_of_other_tools_mean_the_same_measure(theirs: str, ours: str) -> None:
     assert str(aj.parse_measure(theirs)) == ours
