@@ -1,8 +1,8 @@
 """Optional extras: their packages, and a one-line error where these are missing.
 
 The core reads, scores, compares, plans and simulates. Figures, sound, notation, spreadsheets, clusters, data sets of
-other people and campaigns on the web need packages that not everybody wants; code that uses them calls :func:`need` first, before any work is done. A
-test compares this table with ``pyproject.toml``.
+other people and campaigns on the web need packages that not everybody wants; code that uses them calls :func:`need`
+first, before any work is done. A test compares this table with ``pyproject.toml``.
 """
 
 from __future__ import annotations

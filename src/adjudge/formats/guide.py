@@ -46,12 +46,13 @@ of the server. Before the `=` may be any name above that means nothing else: `--
 _EFFECTIVENESS = """
 ## Effectiveness
 
-`score`, `compare`, `report`, `plan` and `experiment` take `--effectiveness [NAME=]FILE...` instead of judgments and runs;
-in Python their functions take a file, a data frame or a list of these where they take effectiveness. Recognised are:
+`score`, `compare`, `report`, `plan` and `experiment` take `--effectiveness [NAME=]FILE...` instead of judgments and
+runs; in Python their functions take a file, a data frame or a list of these where they take effectiveness.
+Recognised are:
 
 | what | shape |
 |---|---|
-| long table | columns for system, query, measure and value; without a system the file is one; a column per measure will do |
+| long table | columns for system, query, measure and value, or a column per measure; without systems the file is one |
 | wide table | a row per query, a column per system |
 | trec_eval `-q` | measure, query, value; `runid` names the system, counts such as `num_ret` are dropped |
 | ir_measures `-q` | query, measure, value, or its JSON lines |
@@ -139,7 +140,9 @@ def text(style: str) -> str:
             "Formats are recognised by the content of the file; `--format NAME` names one. Any of them may be "
             "compressed (gzip, zstd, bzip2, xz).\nThey are tried in this order.\n\n"
         )
-        return recognised + as_markdown(rows()) + _TABLES + as_markdown(column_rows()) + _NAMING + _EFFECTIVENESS + _LISTS
+        return (
+            recognised + as_markdown(rows()) + _TABLES + as_markdown(column_rows()) + _NAMING + _EFFECTIVENESS + _LISTS
+        )
     if style == "json":
         return as_json({"formats": rows(), "columns": column_rows()})
     return as_csv([*rows(), *column_rows()])

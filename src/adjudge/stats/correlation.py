@@ -24,17 +24,18 @@ CorrelationTies = Literal["a", "b"]
 def rbo(first: Ranking, second: Ranking, *, p: float = 0.9, ties: OverlapTies = "a") -> float:
     """Extrapolated rank-biased overlap: 1 for rankings that agree at every depth, 0 for those without a common item.
 
-    RBO = (1-p) sum_d p^(d-1) A_d, where A_d is the agreement of the first d items of both. Past the end of the shorter
-    ranking it is assumed to go on as at its end (RBO_EXT of Webber et al. for rankings of different lengths). Items need
-    not be the same, and neither need lengths. ``p`` is the probability of going on to the next depth: with 0.9 the first
-    ten ranks have 86 % of the weight.
+    RBO = (1-p) sum_d p^(d-1) A_d, where A_d is the agreement of the first d items of both. The agreement past the end
+    of a ranking is assumed to be that at its end (RBO_EXT of Webber et al., equation 32). The rankings may have
+    different items and lengths. ``p`` is the probability of going on to the next depth: with 0.9 the first ten ranks
+    have 86 % of the weight.
 
     ``ties`` follow Corsi and Urbano. ``"a"``: a tie means that the order is not known, and RBO is the mean over all
     orders; a ranking with ties then has less than 1 with itself. ``"b"`` corrects that for the ties, as tau-b does.
     ``"w"``: tied items really share a rank, as in sports. All are the same without ties.
 
-    Corsi, M. & Urbano, J. The Treatment of Ties in Rank-Biased Overlap. SIGIR 2024. Webber, W., Moffat, A. & Zobel, J. A
-    Similarity Measure for Indefinite Rankings. ACM TOIS 28(4), 2010, doi:10.1145/1852102.1852106.
+    Corsi, M. & Urbano, J. The Treatment of Ties in Rank-Biased Overlap. SIGIR 2024, doi:10.1145/3626772.3657700.
+    Webber, W., Moffat, A. & Zobel, J. A Similarity Measure for Indefinite Rankings. ACM TOIS 28(4), 2010,
+    doi:10.1145/1852102.1852106.
 
     >>> rbo(["a", "b", "c"], ["a", "c", "b"], p=0.8)
     0.92
@@ -91,9 +92,9 @@ def tau_ap(truth: Ranking, estimate: Ranking, *, ties: CorrelationTies = "a") ->
     that item in the truth as well. From -1 (reversed) to 1 (the same).
 
     ``ties`` follow Urbano and Marrero. ``"a"``: how accurate an estimate is, whose ties are orders not known; the mean
-    over all of them. The truth must have no ties. ``"b"``: how far two rankings agree, either with ties; only pairs with
-    an order count, and the mean of both directions makes it symmetric, also without ties. It is NaN where a ranking ties
-    everything.
+    over all of them. The truth must have no ties. ``"b"``: how far two rankings agree, either with ties; only pairs
+    with an order count, and the mean of both directions makes it symmetric, also without ties. It is NaN where a
+    ranking ties everything.
 
     Urbano, J. & Marrero, M. The Treatment of Ties in AP Correlation. ICTIR 2017, doi:10.1145/3121050.3121106. Yilmaz,
     E., Aslam, J. A. & Robertson, S. A New Rank Correlation Coefficient for Information Retrieval. SIGIR 2008,

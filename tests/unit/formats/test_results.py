@@ -36,6 +36,12 @@ def check(eff: Any, measure: str, *, systems: tuple[str, ...] = ("a", "b")) -> N
     assert set(eff.queries) == set(QRELS)
 
 
+def effectiveness(given: Any, measure: str | None = None) -> aj.Effectiveness:
+    eff = read_effectiveness(given, measure=measure)
+    assert isinstance(eff, aj.Effectiveness)
+    return eff
+
+
 def write_trec(folder: Path) -> tuple[Path, dict[str, Path]]:
     qrels = folder / "qrels"
     qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
@@ -96,10 +102,10 @@ def test_ranx(tmp_path: Path) -> None:
     check(read_effectiveness(str(tmp_path / "?.json")), "map")
     check(read_effectiveness(dict(runs[0].scores)), "map", systems=("run",))
     arrays = ranx.evaluate(qrels, runs[0], ["map", "ndcg@10"], return_mean=False)
-    assert read_effectiveness(arrays)["map"].matrix()[:, 0].tolist() == [1.0, 1.0, 0.5]  # q1, q10, q2
+    assert effectiveness(arrays)["map"].matrix()[:, 0].tolist() == [1.0, 1.0, 0.5]  # q1, q10, q2
     report.save(str(tmp_path / "mine.json"))
     for given in (tmp_path / "mine.json", report.to_dataframe()):
-        eff = read_effectiveness(given)
+        eff = effectiveness(given)
         assert eff.mean()["map"] == {name: pytest.approx(np.mean(list(WANTED[name].values()))) for name in "ab"}
         assert eff.n_queries == 1
         assert "Means of data sets: each counts as one query" in eff.notes[0]
@@ -116,7 +122,7 @@ def test_beir_means_are_named_after_folder_and_file(tmp_path: Path) -> None:
         for dataset, value in (("nfcorpus", 0.3), ("scifact", 0.6)):
             saved = {"ndcg": {"NDCG@1": 0.1, "NDCG@10": value + shift}, "map": {"MAP@10": 0.2}, "mrr": None}
             (tmp_path / system / f"{dataset}.json").write_text(json.dumps(saved))
-    eff = read_effectiveness(str(tmp_path / "*" / "*.json"))
+    eff = effectiveness(str(tmp_path / "*" / "*.json"))
     assert (eff.queries, eff.systems) == (("nfcorpus", "scifact"), ("bm25", "sbert"))
     np.testing.assert_allclose(eff["NDCG@10"].matrix(), [[0.3, 0.4], [0.6, 0.7]])
     assert eff.datasets == eff.queries
@@ -139,7 +145,7 @@ def test_mteb_results_of_tasks(tmp_path: Path, has_description: bool) -> None:
     old = {"mteb_dataset_name": "Quora", "test": {"main_score": 0.5, "evaluation_time": 3}, "mteb_version": "1.0"}
     (folder / "Quora.json").write_text(json.dumps(old))
     (tmp_path / "results" / "org__small" / "abc123" / "Quora.json").write_text(json.dumps(old))
-    eff = read_effectiveness(str(tmp_path / "results" / "**" / "*.json"), measure="main_score")
+    eff = effectiveness(str(tmp_path / "results" / "**" / "*.json"), measure="main_score")
     assert (sorted(eff.queries), sorted(eff.systems)) == (["NFCorpus", "Quora", "SciFact"], ["org/large", "org/small"])
     assert eff.mean()["main_score"] == {"org/large": pytest.approx(1.6 / 3), "org/small": pytest.approx(1.4 / 3)}
 
