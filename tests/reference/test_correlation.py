@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations, product
 from statistics import mean
+from string import ascii_lowercase
 
 import numpy as np
 import pytest
@@ -27,6 +28,31 @@ def test_rbo_has_the_values_of_its_authors_with_ties(ties: str, expected: float)
     """Corsi and Urbano's software for SIGIR 2024 prints them in its documentation, for p = .95."""
     assert rbo(COLOURS, OTHERS, p=0.95, ties=ties) == pytest.approx(expected, abs=5e-8)  # type: ignore[arg-type]
     assert rbo(OTHERS, COLOURS, p=0.95, ties=ties) == pytest.approx(expected, abs=5e-8)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("other", "p", "expected"),
+    [
+        ("karfvodcjmwgzlypebunq", 0.9, 0.468431),
+        ("zhatsimjpnkvcfxwqgoeryubd", 0.9, 0.364444),
+        ("zclx", 0.9, 0.233312),
+        ("f", 0.9, 0.053090),
+        ("bcxhkur", 0.4, 0.212763),
+        ("yad", 0.4, 0.187572),
+    ],
+)
+def test_rbo_of_rankings_of_different_lengths_has_the_values_of_its_author(
+    other: str, p: float, expected: float
+) -> None:
+    """Webber's own program printed them; they are test data of the Rust crate rbo."""
+    assert rbo(list(ascii_lowercase), list(other), p=p) == pytest.approx(expected, abs=1e-6)
+
+
+def test_rankings_that_share_ten_items_only_have_the_weight_that_webber_et_al_give_the_first_ten_ranks() -> None:
+    """86 % with p = .9, as they say."""
+    shared = [str(i) for i in range(10)]
+    first, second = ([*shared, *(f"{name}{i}" for i in range(300))] for name in "ab")
+    assert rbo(first, second, p=0.9) == pytest.approx(0.86, abs=5e-3)
 
 
 def test_tau_ap_has_the_values_of_its_authors() -> None:
