@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.checks import DIGITS, SEED, Missing, Ties, Unjudged
@@ -150,8 +151,8 @@ def read_tables(arguments: argparse.Namespace) -> Effectiveness | AssessedEffect
 def measures_of_table(given: Sequence[str], known: Sequence[str]) -> list[str]:
     """Names of measures of a table, each option one of them or several with spaces between, in any tool's spelling.
 
-    >>> measures_of_table(["nDCG@10 map"], ["ndcg_cut_10", "map"])
-    ['ndcg_cut_10', 'map']
+    >>> measures_of_table(["nDCG@10 map"], ["ndcg_cut_10", "map"]), measures_of_table(["nDCG@10"], ["NDCG@10"])
+    (['ndcg_cut_10', 'map'], ['NDCG@10'])
     """
     names = [name for text in given for name in ([text] if text in known else text.split())]
     if not names:
@@ -164,10 +165,10 @@ def _meant(name: str) -> str:
     """The measure that a name stands for, as Adjudge writes it; the name itself where nobody knows it."""
     from adjudge.measures import parse_measure
 
-    try:
-        return str(parse_measure(name))
-    except AdjudgeError:
-        return name
+    for spelling in (name, name.casefold()):  # BEIR writes capitals
+        with suppress(AdjudgeError):
+            return str(parse_measure(spelling))
+    return name
 
 
 def evaluated(arguments: argparse.Namespace, collection: Collection | None = None) -> Effectiveness:

@@ -117,9 +117,9 @@ def read_effectiveness(
 ) -> Effectiveness | AssessedEffectiveness:
     """Effectiveness that was computed before: a table file (``-`` is standard input), a data frame or records.
 
-    Several files, directories, patterns such as ``results/**/*.json`` or frames in a list are read together; ``{"dl19":
-    "a.csv", "dl20": ["b.csv", "c.csv"]}`` names data sets. Results of trec_eval, ir_measures, pytrec_eval, ranx,
-    PyTerrier, BEIR and MTEB are read as these tools write them.
+    Several files, directories (with their folders), patterns such as ``results/**/*.json`` or frames in a list are read
+    together; ``{"dl19": "a.csv", "dl20": ["b.csv", "c.csv"]}`` names data sets. Results of trec_eval,
+    ir_measures, pytrec_eval, ranx, PyTerrier, BEIR and MTEB are read as these tools write them.
 
     ``measure`` names the measure of a table that does not (``effectiveness`` if not given), and chooses one from a
     table with several. Names keep their spelling and order of appearance; a long table without systems is one system,
@@ -200,15 +200,18 @@ def _tables(given: Any) -> list[tuple[str | None, Any]]:
     """Everything that holds a table, with the name of its data set, if it was given one."""
     if isinstance(given, Mapping) and given and all(_is_files(value) for value in given.values()):
         return [(str(name), table) for name, value in given.items() for _, table in _tables(value)]
-    if isinstance(given, list | tuple) and given and all(isinstance(item, str | os.PathLike) for item in given):
-        found = expand(given, "effectiveness") if len(given) > 1 else [given[0]]
-        return [(None, path) for path in found] if len(found) > 1 else _tables(given[0])
+    items = given if isinstance(given, list | tuple) else [given]
+    if items and all(isinstance(item, str | os.PathLike) for item in items):
+        paths = expand([_with_folders(item) for item in items], "effectiveness")
+        return [(None, path) for path in paths if not is_description(path)] or [(None, path) for path in paths]
     if isinstance(given, list | tuple) and given and all(map(is_frame, given)):
         return [(None, frame) for frame in given]
-    if isinstance(given, str | os.PathLike) and given != "-" and (os.path.isdir(given) or glob.has_magic(str(given))):
-        paths = [path for path in expand(given, "effectiveness") if not is_description(path)]
-        return [(None, path) for path in paths]
     return [(None, given)]
+
+
+def _with_folders(path: PathLike) -> PathLike:
+    """A path as it is, or the pattern of all files in a directory and its folders, as MTEB and BEIR write them."""
+    return os.path.join(glob.escape(os.fspath(path)), "**", "*") if os.path.isdir(path) else path
 
 
 def _is_files(value: object) -> bool:

@@ -100,6 +100,18 @@ def test_no_claims_about_users_where_values_leave_the_unit_interval(here: Path, 
     assert max(row["mean"] for row in scores) > 1
 
 
+def test_means_of_data_sets_in_folders_are_compared_and_said_to_be_means(here: Path, cli: Terminal) -> None:
+    for system, shift in (("bm25", 0.0), ("dense", 0.1)):
+        Path("beir", system).mkdir(parents=True)
+        for i, dataset in enumerate(("fiqa", "nfcorpus", "scifact")):
+            content = {"ndcg": {"NDCG@10": 0.3 + shift + i**2 / 100}}
+            Path("beir", system, f"{dataset}.json").write_text(json.dumps(content))
+    said = cli.json("compare", "--effectiveness", "beir", "-m", "nDCG@10", "--test", "wilcoxon")
+    (pair,) = said["pairs"]
+    assert (pair["system"], pair["difference"], pair["n_queries"]) == ("dense", pytest.approx(0.1), 3)
+    assert "Means of data sets: each counts as one query, so that answers are about other data sets." in said["notes"]
+
+
 def test_missing_cells_are_named_below_the_table(here: Path, cli: Terminal) -> None:
     table = pl.read_csv("wide.csv")
     query = table["query_id"][3]
@@ -123,10 +135,19 @@ def test_missing_cells_are_named_below_the_table(here: Path, cli: Terminal) -> N
         (("report", "--effectiveness", "long.csv", "--experts", "x"), "--experts is for judgments and runs"),
         (("score", "--effectiveness", "=long.csv"), "expected FILE or NAME=FILE, got '=long.csv'"),
         (("score", "--effectiveness", "long.csv", "-m", "nDCG@7"), "No measure is called 'nDCG@7'"),
+        (
+            ("compare", "--effectiveness", "twice.csv"),
+            "twice.csv:1: expected one value for each system and query, got 2",
+        ),
+        (("plan", "--effectiveness", "old.csv", "new.csv"), "expected data sets that share systems, got none that has"),
+        (("report", "--effectiveness", "none.csv"), "none.csv: cannot be read: no such file"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
 )
 def test_what_tables_cannot_do_is_refused_in_one_line(
     words: tuple[str, ...], message: str, here: Path, cli: Terminal
 ) -> None:
+    Path("twice.csv").write_text("system,query,value\na,1,0.5\na,1,0.6\nb,1,0.5\nb,1,0.7\n")
+    Path("old.csv").write_text("query,a,b\n1,0.5,0.6\n2,0.3,0.4\n")
+    Path("new.csv").write_text("query,c,d\n7,0.5,0.6\n8,0.3,0.4\n")
     assert message in cli.refused(*words)

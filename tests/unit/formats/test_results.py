@@ -146,6 +146,8 @@ def test_mteb_results_of_tasks(tmp_path: Path, has_description: bool) -> None:
     (folder / "Quora.json").write_text(json.dumps(old))
     (tmp_path / "results" / "org__small" / "abc123" / "Quora.json").write_text(json.dumps(old))
     eff = effectiveness(str(tmp_path / "results" / "**" / "*.json"), measure="main_score")
+    for given in (tmp_path / "results", [tmp_path / "results" / "org__large", tmp_path / "results" / "org__small"]):
+        assert effectiveness(given, measure="main_score").to_dicts() == eff.to_dicts()
     assert (sorted(eff.queries), sorted(eff.systems)) == (["NFCorpus", "Quora", "SciFact"], ["org/large", "org/small"])
     assert eff.mean()["main_score"] == {"org/large": pytest.approx(1.6 / 3), "org/small": pytest.approx(1.4 / 3)}
 
