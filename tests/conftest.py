@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -180,6 +181,12 @@ def random_dicts(
     return runs, judgments
 
 
+def for_subtopics(judgments: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
+    """Judgments of two sub-topics of each query, with the same grades for both."""
+    rows = [(q, s, d, float(grade)) for q, judged in judgments.items() for d, grade in judged.items() for s in "12"]
+    return pl.DataFrame(rows, schema=["query", "subtopic", "document", "grade"], orient="row")
+
+
 @pytest.fixture(scope="session")
 def make_dicts() -> Callable[..., tuple[Runs, Qrels]]:
     """Random runs and judgments as dictionaries, by seed."""
@@ -190,9 +197,9 @@ def make_dicts() -> Callable[..., tuple[Runs, Qrels]]:
 def make_collection() -> Callable[..., aj.Collection]:
     """A random collection, by seed; ``scale`` as in ``read``."""
 
-    def make(seed: int, *, scale: str | None = None, **options: Any) -> aj.Collection:
+    def make(seed: int, *, scale: str | None = None, subtopics: bool = False, **options: Any) -> aj.Collection:
         runs, judgments = random_dicts(seed, **options)
-        return aj.read(runs, judgments, scale=scale)
+        return aj.read(runs, for_subtopics(judgments) if subtopics else judgments, scale=scale)
 
     return make
 

@@ -1,8 +1,8 @@
 """Optional extras: their packages, and a one-line error where these are missing.
 
-The core reads, scores, compares, plans and simulates. Figures, sound, notation, spreadsheets, clusters and campaigns on
-the web need packages that not everybody wants; code that uses them calls :func:`need` first, before any work is done. A
-test compares this table with ``pyproject.toml``.
+The core reads, scores, compares, plans and simulates. Figures, sound, notation, spreadsheets, clusters, data sets of
+other people and campaigns on the web need packages that not everybody wants; code that uses them calls :func:`need`
+first, before any work is done. A test compares this table with ``pyproject.toml``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from adjudge.text import listed
 EXTRAS: dict[str, dict[str, str]] = {  # modules and their packages
     "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "soxr": "soxr", "tinytag": "tinytag"},
     "dask": {"distributed": "distributed"},
+    "datasets": {"ir_datasets": "ir-datasets"},
     "notation": {"verovio": "verovio"},
     "plots": {"matplotlib": "matplotlib"},
     "spreadsheets": {"python_calamine": "python-calamine"},

@@ -23,6 +23,7 @@ from adjudge.checks import (
     checked,
 )
 from adjudge.errors import AdjudgeError, ParameterError, kept_warnings
+from adjudge.formats.effectiveness import EffectivenessLike, or_table, read_effectiveness
 from adjudge.measures.assessors import evaluate_assessors
 from adjudge.measures.base import Measure, parse_measures
 from adjudge.measures.evaluation import Progress, default_measures, evaluate
@@ -36,9 +37,15 @@ Measured = Effectiveness | AssessedEffectiveness
 Unjudged = Literal["zero", "condensed"]  # bounds are no use to a plan
 
 
-@checked(data=COLLECTION | EFFECTIVENESS | ASSESSED, confidence=CONFIDENCE, alpha=ALPHA, resamples=RESAMPLES, seed=SEED)
+@checked(
+    data=or_table(COLLECTION | EFFECTIVENESS | ASSESSED),
+    confidence=CONFIDENCE,
+    alpha=ALPHA,
+    resamples=RESAMPLES,
+    seed=SEED,
+)
 def plan(
-    data: Collection | Measured,
+    data: Collection | AssessedEffectiveness | EffectivenessLike,
     measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     targets: float | Iterable[float] = (0.95,),
@@ -71,9 +78,10 @@ def plan(
     """How many queries, assessors and judgments are enough, and what they cost.
 
     A collection is evaluated under ``measures`` (by default a few that its scale and depth call for), by assessor where
-    several judged a query, unless ``assessors`` are "combined". The first measure leads. ``targets`` are reliabilities
-    to reach, ``queries`` and ``assessors_per_query`` sizes to look at, ``differences`` what a paired t test is to
-    detect with this ``power``. ``leave_out_worst`` is a share or a number of the worst systems.
+    several judged a query, unless ``assessors`` are "combined"; effectiveness, or a table of it
+    (:func:`adjudge.formats.read_effectiveness`), is taken as it is. The first measure leads. ``targets`` are
+    reliabilities to reach, ``queries`` and ``assessors_per_query`` sizes to look at, ``differences`` what a paired t
+    test is to detect with this ``power``. ``leave_out_worst`` is a share or a number of the worst systems.
 
     Designs get prices (``costs``, ``budget``) where the number of documents to judge per query is known: from the runs
     at the cutoff of the first measure and at other ``cutoffs``, for as many ``systems``, or from ``pool``, which is all
@@ -109,9 +117,11 @@ def plan(
     else:
         if cutoffs or systems is not None or assessors == "combined":
             raise ParameterError("'cutoffs', 'systems' and combined 'assessors' need a collection, got effectiveness.")
-        effectiveness = data
+        effectiveness = data if isinstance(data, Measured) else read_effectiveness(data)
         if measures is not None:
-            effectiveness = data[list(map(str, [measures] if isinstance(measures, str | Measure) else measures))]
+            effectiveness = effectiveness[
+                list(map(str, [measures] if isinstance(measures, str | Measure) else measures))
+            ]
         if pool is None and (budget is not None or costs is not None):
             raise AdjudgeError("Prices and a budget need 'pool', the documents to judge per query: there are no runs.")
         if pool is not None:

@@ -75,6 +75,7 @@ READERS = {
         {
             "system": ["s", "t"],
             "query": ["q", "q"],
+            "dataset": ["d", "d"],
             "measure": ["AP", "AP"],
             "value": [0.5, 0.25],
             **{name: [0.25, 0.125] for name in ("lower", "upper", "error", "judged")},

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import for_subtopics
 
 import adjudge as aj
 from adjudge.arrays import Floats
@@ -17,12 +19,13 @@ from adjudge.measures import MEASURES, Definition
 from adjudge.model.rankings import Blocks, Lists
 
 IDEALS = ("none", "max", "judged")
-CUTOFFS = (None, 1, 5, 10)
+CUTOFFS = ("", "@1", "@5", "@10")
+RECALLS = ("", "@0", "@0.3", "@1")
 ALL = [
-    aj.parse_measure(name if cutoff is None else f"{name}@{cutoff}", ideal=ideal)
+    aj.parse_measure(f"{name}{at}", ideal=ideal)
     for name, definition in MEASURES.items()
     for ideal in IDEALS
-    for cutoff in (CUTOFFS if definition.cutoff else (None,))
+    for at in (CUTOFFS if definition.cutoff else RECALLS if definition.at == "recall" else ("",))
 ]
 SCALES = {"0..3": (0, 0, 1, 2, 3), "broad": (0, 0, 1, 2), "0..10": (0, 0, 2, 5, 10)}
 
@@ -31,6 +34,11 @@ every_definition = pytest.mark.parametrize("definition", MEASURES.values(), ids=
 
 Make = Callable[..., aj.Collection]
 Evaluate = Callable[..., aj.Effectiveness]
+
+
+def read(runs: Mapping[str, Any], judgments: Mapping[str, Mapping[str, float]], scale: str) -> aj.Collection:
+    """A collection with two sub-topics and the same grades for both, so that every measure can be used."""
+    return aj.read(runs, for_subtopics(judgments), scale=scale)
 
 
 def all_lists(collection: aj.Collection) -> Lists:
@@ -44,7 +52,7 @@ def all_lists(collection: aj.Collection) -> Lists:
 def suits(name: str, scale: str) -> bool:
     """Whether a measure takes judgments on the scale; a few ask for one of their own."""
     needs = MEASURES[name].needs
-    return needs is None or needs(all_lists(aj.read({"s": {"q": ["a"]}}, {"q": {"a": 0}}, scale=scale))) is None
+    return needs is None or needs(all_lists(read({"s": {"q": ["a"]}}, {"q": {"a": 0}}, scale=scale))) is None
 
 
 @lru_cache
@@ -57,7 +65,7 @@ def one_list(grades: list[float], pool: list[float], scale: str) -> Lists:
     """A list of documents with these grades, when ``pool`` are the grades of the other judged ones."""
     listed = {f"d{i:02d}": grade for i, grade in enumerate(grades)}
     judged = listed | {f"other{i}": grade for i, grade in enumerate(pool)}
-    return all_lists(aj.read({"s": {"q": list(listed)}}, {"q": judged}, scale=scale))
+    return all_lists(read({"s": {"q": list(listed)}}, {"q": judged}, scale=scale))
 
 
 def in_orders(lists: Lists, orders: list[list[int]]) -> Lists:
@@ -111,7 +119,7 @@ def test_a_parameter_that_it_does_not_have_is_refused(definition: Definition) ->
         aj.parse_measure(f"{definition.name}(persistence=0.5)")
 
 
-@every_definition
+@pytest.mark.parametrize("definition", [d for d in MEASURES.values() if d.at is None], ids=lambda d: d.name)
 @pytest.mark.parametrize("cutoff", [0, -1])
 def test_a_cutoff_below_1_is_refused(definition: Definition, cutoff: int) -> None:
     limits = "'cutoff' must be a whole number from 1 to 1,000,000, got "
@@ -134,7 +142,7 @@ def test_nonsense_in_any_parameter_is_refused_in_words(definition: Definition) -
 def lists(make_collection: Make) -> dict[str, Lists]:
     """Random lists with every awkward case, by scale."""
     return {
-        scale: all_lists(make_collection(13, grades=grades, scale=scale, n_queries=40))
+        scale: all_lists(make_collection(13, subtopics=True, grades=grades, scale=scale, n_queries=40))
         for scale, grades in SCALES.items()
     }
 
@@ -152,7 +160,7 @@ def edges(scale: str) -> list[Lists]:
     """Nothing relevant, nothing judged retrieved, one document, all the best; short lists, and long with unjudged."""
     top = float(max(SCALES[scale]))
     return [
-        all_lists(aj.read({"short": {"q": ["a", "b"]}, "long": {"q": list("abvwxyz")}}, {"q": judged}, scale=scale))
+        all_lists(read({"short": {"q": ["a", "b"]}, "long": {"q": list("abvwxyz")}}, {"q": judged}, scale=scale))
         for judged in ({"a": 0, "b": 0}, {"c": top, "d": 1}, {"a": 0}, {"c": 0}, {"a": top}, {"a": top, "b": top})
     ]
 
@@ -169,13 +177,13 @@ def test_it_is_finite_at_the_edges_and_0_where_nothing_relevant_was_retrieved(me
 
 @every_measure
 def test_an_empty_list_has_no_effectiveness(measure: aj.Measure, evaluate_quietly: Evaluate) -> None:
-    collection = aj.read({"s": {"p": ["a"]}}, {"p": {"a": 2}, "q": {"a": 2, "b": 1}}, scale=scale_of(measure.name))
+    collection = read({"s": {"p": ["a"]}}, {"p": {"a": 2}, "q": {"a": 2, "b": 1}}, scale=scale_of(measure.name))
     assert evaluate_quietly(collection, measure).values[1, 0, 0] == 0
 
 
 @pytest.fixture(scope="module")
 def real_valued(make_collection: Make) -> Lists:
-    return all_lists(make_collection(5, grades=(-2, -0.5, 0, 0.25, 1.7, 10), scale="-2..10"))
+    return all_lists(make_collection(5, subtopics=True, grades=(-2, -0.5, 0, 0.25, 1.7, 10), scale="-2..10"))
 
 
 @every_measure
@@ -187,9 +195,11 @@ def test_it_takes_real_valued_and_negative_grades_or_says_why_not(measure: aj.Me
             measure(real_valued)
 
 
-@pytest.mark.parametrize("measure", [m for m in ALL if m.name != "ADR" and suits(m.name, "-2..10")], ids=str)
+@pytest.mark.parametrize(
+    "measure", [m for m in ALL if m.name not in {"ADR", "infAP"} and suits(m.name, "-2..10")], ids=str
+)
 def test_a_negative_grade_is_worth_as_little_as_0(measure: aj.Measure) -> None:
-    # not so for ADR, which goes by the order of grades alone
+    # not so for ADR, which goes by the order of grades alone, nor for infAP, to which a negative grade is no judgment
     at_zero, below = (one_list([a, 2, c, 1], [], "-2..10") for a, c in ((0, 0), (-1, -2)))
     assert np.array_equal(measure(at_zero), measure(below))
 
@@ -200,7 +210,7 @@ def test_a_threshold_above_the_scale_makes_nothing_relevant(name: str, ideal: st
     assert (aj.parse_measure(name, rel=9, ideal=ideal)(lists["0..3"]) == 0).all()
 
 
-@pytest.mark.parametrize("name", ["P", "R", "AP", "RR", "Success", "Rprec", "Bpref"])
+@pytest.mark.parametrize("name", ["P", "R", "F1", "AP", "RR", "Success", "Rprec", "IPrec", "infAP", "Bpref"])
 def test_a_threshold_is_the_same_as_a_binary_scale(
     name: str, make_collection: Make, evaluate_quietly: Evaluate
 ) -> None:
@@ -318,7 +328,7 @@ def lengthened(scale: str, k: int) -> tuple[Lists, Lists]:
     judged = {f"d{i:02d}": float(rng.choice(SCALES[scale])) for i in range(20)}
     runs = {str(s): {"q": rng.choice(list(judged), size=k + s % 3, replace=False).tolist()} for s in range(10)}
     longer = {s: {"q": [*run["q"], "new1", "new2"]} for s, run in runs.items()}
-    short, long = (all_lists(aj.read(given, {"q": judged}, scale=scale)) for given in (runs, longer))
+    short, long = (all_lists(read(given, {"q": judged}, scale=scale)) for given in (runs, longer))
     return short, long
 
 
@@ -337,7 +347,7 @@ def test_many_lists_at_once_are_the_same_as_one_at_a_time(measure: aj.Measure, l
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_size_of_blocks_does_not_matter(scale: str, make_collection: Make, evaluate_quietly: Evaluate) -> None:
-    collection = make_collection(19, grades=SCALES[scale], scale=scale)
+    collection = make_collection(19, subtopics=True, grades=SCALES[scale], scale=scale)
     chosen = [measure for measure in ALL if suits(measure.name, scale)]
     expected = evaluate_quietly(collection, chosen).values
     found = np.empty_like(expected)
@@ -351,8 +361,8 @@ def test_the_size_of_blocks_does_not_matter(scale: str, make_collection: Make, e
 
 @lru_cache
 def renamed(scale: str) -> tuple[Lists, Lists]:
-    first = aj.read({"s": {"q": ["a", "b", "c"]}}, {"q": {"a": 1, "c": 2, "d": 2}}, scale=scale)
-    second = aj.read({"s": {"q": ["z", "y", "x"]}}, {"q": {"w": 2, "x": 2, "z": 1}}, scale=scale)
+    first = read({"s": {"q": ["a", "b", "c"]}}, {"q": {"a": 1, "c": 2, "d": 2}}, scale=scale)
+    second = read({"s": {"q": ["z", "y", "x"]}}, {"q": {"w": 2, "x": 2, "z": 1}}, scale=scale)
     return all_lists(first), all_lists(second)
 
 

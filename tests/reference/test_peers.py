@@ -7,6 +7,7 @@ otherwise is shown in test_peer_differences.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -89,7 +90,14 @@ TREC_EVAL = {
     "map": "AP",
     "map_cut_5": "AP@5",
     "map_cut_30": "AP@30",
+    "set_F": "F1",
     "Rprec": "Rprec",
+    "iprec_at_recall_0.00": "IPrec@0",
+    "iprec_at_recall_0.10": "IPrec@0.1",
+    "iprec_at_recall_0.70": "IPrec@0.7",
+    "iprec_at_recall_1.00": "IPrec@1",
+    "11pt_avg": "IPrec",
+    "infAP": "infAP",
     "bpref": "Bpref",
     "ndcg": "nDCG",
     "ndcg_cut_5": "nDCG@5",
@@ -119,7 +127,8 @@ def test_trec_eval_agrees_at_a_higher_level_of_relevance(data: Make, theirs: str
 def test_trec_eval_agrees_on_judged_documents_only(data: Make, theirs: str) -> None:
     for seed in SEEDS:
         d = data(seed, "graded", "tied")
-        expected = trec_eval(d, theirs, judged_only=True)
+        found = trec_eval(d, theirs, judged_only=True)
+        expected = {pair: 0.0 if math.isnan(value) else value for pair, value in found.items()}  # IPrec of empty lists
         ours = aj.parse_measure(TREC_EVAL[theirs], judged_only=True)
         assert_same(d.ours(str(ours)), expected)
 
@@ -153,8 +162,9 @@ IR_MEASURES = {
     for name in (
         *("P@5", "P(rel=2)@5", "R@5", "R(rel=2)@5", "Success@5", "RR", "RR(rel=2)", "AP", "AP@5", "AP(rel=2)@5"),
         *("nDCG", "nDCG@5", "nDCG(judged_only=True)@5", "Rprec", "Bpref"),
+        *("IPrec@0.1", "IPrec(rel=2)@0.7", "infAP", "infAP(rel=2)"),
     )
-} | {"nDCG(gains={1:2,2:5,3:9})@5": "nDCG(gain={0:0,1:2,2:5,3:9})@5", "SetP": "P", "SetR": "R"}
+} | {"nDCG(gains={1:2,2:5,3:9})@5": "nDCG(gain={0:0,1:2,2:5,3:9})@5", "SetP": "P", "SetR": "R", "SetF": "F1"}
 
 
 @pytest.mark.parametrize("theirs", IR_MEASURES)
@@ -210,6 +220,8 @@ RANX = {
     "map@5": "AP@5",
     "map-l2": "AP(rel=2)",
     "r-precision": "Rprec",
+    "f1": "F1",
+    "f1@5": "F1@5",
     "ndcg": "nDCG",
     "ndcg@5": "nDCG@5",
     "ndcg_burges": "nDCG(gain=exp)",

@@ -30,7 +30,7 @@ def test_modules_come_in_the_packages_that_are_named() -> None:
     homes = packages_distributions()
     for packages in EXTRAS.values():
         for module, package in packages.items():
-            assert package in [name.lower() for name in homes[module]]
+            assert package in [name.lower().replace("_", "-") for name in homes[module]]
 
 
 @pytest.mark.parametrize("extra", EXTRAS)

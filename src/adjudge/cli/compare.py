@@ -8,7 +8,6 @@ from typing import Any, get_args
 from adjudge.checks import HALF_ALPHA, POSITIVE, RESAMPLES, Alternative
 from adjudge.cli.command import command
 from adjudge.cli.options import (
-    add_collection,
     add_intervals,
     add_option,
     add_output,
@@ -17,12 +16,13 @@ from adjudge.cli.options import (
     with_users_file,
 )
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of
-from adjudge.cli.score import add_evaluation, evaluated
+from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, evaluated
 
 _EXAMPLES = """examples:
   adjudge compare qrels.txt runs/*.txt -m nDCG@10
   adjudge compare judgments.tsv runs.tsv --scale fine -m CG@5 --test bootstrap --correction bh
   adjudge compare qrels.txt runs --baseline bm25 -m AP --latex
+  adjudge compare --effectiveness scores.csv -m AP
 """
 
 
@@ -72,12 +72,13 @@ def comparing(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-@command(add_collection, add_evaluation, add_comparing, add_output, examples=_EXAMPLES)
+@command(add_judgments_or_table, add_comparing, add_output, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
     """Every pair of systems: difference, interval, p-value, effect size, and what users would notice."""
     from adjudge.users.comparison import ComparisonTable, compare
 
     check_output(arguments, forms=TABLE_FORMS)
+    check_judgments_or_table(arguments, also=("scale",), has_bounds=True)
     eff = with_users_file(evaluated(arguments), arguments)
     compared = [compare(eff[name], **comparing(arguments)) for name in eff.measures]
     table = ComparisonTable(tuple(compared), eff.notes, command_line())

@@ -107,7 +107,9 @@ def add_intervals(group: argparse._ArgumentGroup) -> None:
 def add_collection(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Which runs and judgments to read, and how."""
     one, some = (None, "+") if required else ("?", "*")
-    parser.add_argument("judgments", metavar="JUDGMENTS", nargs=one, help="file with judgments (qrels)")
+    parser.add_argument(
+        "judgments", metavar="JUDGMENTS", nargs=one, help="file with judgments (qrels), or ir_datasets:ID"
+    )
     parser.add_argument("runs", metavar="RUN", nargs=some, help="files, directories or patterns with runs")
     add_reading(parser)
 

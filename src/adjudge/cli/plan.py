@@ -23,8 +23,8 @@ from adjudge.checks import (
 from adjudge.cli.command import command
 from adjudge.cli.options import add_option, add_pages, read_collection
 from adjudge.cli.output import PAGE_FORMS, check_output, command_line, progress, show_report
-from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, measures_of_table
-from adjudge.errors import AdjudgeError, kept_warnings
+from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, read_tables
+from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -40,7 +40,6 @@ _EXAMPLES = """examples:
 
 def _add_planning(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("planning")
-    group.add_argument("--effectiveness", metavar="FILE", help="a table of effectiveness instead of judgments and runs")
     add_option(
         group,
         "--target",
@@ -171,13 +170,10 @@ def _check_for_table(arguments: argparse.Namespace) -> None:
 
 def _read(arguments: argparse.Namespace) -> tuple[Collection | Effectiveness | AssessedEffectiveness, Any]:
     """A collection or a table of effectiveness, and the measures to look at."""
-    from adjudge.formats import read_effectiveness
     from adjudge.measures import parse_measures
 
     if arguments.effectiveness is not None:
-        with kept_warnings():
-            eff = read_effectiveness(arguments.effectiveness, columns=arguments.columns)
-        return eff, measures_of_table(arguments.measures, eff.measures) if arguments.measures else None
+        return read_tables(arguments), None
     measures = parse_measures(arguments.measures) if arguments.measures else None  # a typo should not cost a reading
     with progress("reading runs") as advance:
         return read_collection(arguments, advance), measures

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from adjudge.checks import SHARE
 from adjudge.cli.command import command
 from adjudge.cli.compare import add_comparing, comparing
-from adjudge.cli.options import add_collection, own_mappings, with_users_file
+from adjudge.cli.options import own_mappings, with_users_file
 from adjudge.cli.output import check_output, command_line, page_of, progress, with_inputs
-from adjudge.cli.score import add_evaluation, read_and_evaluated
+from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, read_and_evaluated
+from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(style=None)
 
 
-@command(add_collection, add_evaluation, add_comparing, _add_options)
+@command(add_judgments_or_table, add_comparing, _add_options)
 def run(arguments: argparse.Namespace) -> None:
     """A self-contained page: means, differences, what users would notice, failing queries, provenance."""
     from pathlib import Path
@@ -64,6 +65,9 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.output = _USUAL
     form = form_of(arguments.output)
     check_output(arguments)
+    check_judgments_or_table(arguments, also=("scale",), has_bounds=True)
+    if arguments.experts is not None and arguments.effectiveness:
+        raise AdjudgeError("--experts is for judgments and runs, not for --effectiveness")
     own = own_mappings(arguments)
     experiments = _experiments(arguments.experiments)
     eff, collection = read_and_evaluated(arguments)
@@ -98,10 +102,10 @@ def _experiments(folders: list[str]) -> list[Findings]:
 
 
 def _with_experts(
-    eff: Effectiveness, collection: Collection, arguments: argparse.Namespace
+    eff: Effectiveness, collection: Collection | None, arguments: argparse.Namespace
 ) -> tuple[Effectiveness, Experts | None]:
     """What experts said, if a file was given, and effectiveness with that file among its inputs."""
-    if arguments.experts is None:
+    if arguments.experts is None or collection is None:
         return eff, None
     from dataclasses import replace
 

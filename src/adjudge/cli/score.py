@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.checks import DIGITS, SEED, Missing, Ties, Unjudged
 from adjudge.cli.command import command
@@ -18,17 +20,18 @@ from adjudge.cli.options import (
     with_users_file,
 )
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
-from adjudge.errors import AdjudgeError, kept_warnings
+from adjudge.errors import AdjudgeError, kept_warnings, shown
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
-    from adjudge.model.effectiveness import Effectiveness
+    from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 
 _EXAMPLES = """examples:
   adjudge score qrels.txt runs/*.txt -m nDCG@10 -m AP
   adjudge score judgments.tsv runs.tsv --scale fine -m "CG@5 nDCG@5 AP(rel=40)@5"
   adjudge score judgments.tsv runs.tsv --scale fine -m CG@5 --users mapping.json
   adjudge score qrels.txt run.gz --per-query --csv -o scores.csv
+  adjudge score --effectiveness bm25.eval dense.eval -m ndcg_cut_10
 """
 
 
@@ -65,8 +68,12 @@ def add_evaluation(parser: argparse.ArgumentParser) -> None:
 
 
 def add_scoring(parser: argparse.ArgumentParser) -> None:
-    """Options of the table of scores, shared with ``adjudge demo``."""
+    """Evaluating and the table of scores, for ``adjudge demo``."""
     add_evaluation(parser)
+    _add_table_of_scores(parser)
+
+
+def _add_table_of_scores(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("scoring")
     add_intervals(group)
     group.add_argument(
@@ -81,14 +88,24 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
 
 
 def add_judgments_or_table(parser: argparse.ArgumentParser) -> None:
-    """Judgments and runs, with how to evaluate them, where a table of effectiveness (``--effectiveness``) will do."""
+    """Judgments and runs, with how to evaluate them, or tables of effectiveness instead."""
     add_collection(parser, required=False)
     add_evaluation(parser)
     parser.set_defaults(for_judgments=vars(parser.parse_args([])))
+    parser.add_argument(
+        "--effectiveness",
+        nargs="+",
+        action="extend",
+        metavar="[NAME=]FILE",
+        help="tables of effectiveness instead of judgments and runs, or results of trec_eval -q, ir_measures, ranx, "
+        "PyTerrier, BEIR or MTEB; NAME is that of the data set",
+    )
 
 
-def check_judgments_or_table(arguments: argparse.Namespace, *, also: tuple[str, ...] = ()) -> None:
-    """Refuse both or neither, bounds of unjudged documents, and options that say nothing about a table.
+def check_judgments_or_table(
+    arguments: argparse.Namespace, *, also: tuple[str, ...] = (), has_bounds: bool = False
+) -> None:
+    """Refuse both or neither, bounds of unjudged documents unless it ``has_bounds``, and options not for tables.
 
     Measures, seed and columns do say something about a table, and so do the options in ``also``.
     """
@@ -97,19 +114,61 @@ def check_judgments_or_table(arguments: argparse.Namespace, *, also: tuple[str, 
         raise AdjudgeError("expected judgments and runs, or --effectiveness with a table, and not both")
     if is_judged and not arguments.runs:
         raise AdjudgeError("expected runs after the judgments, got none")
-    if arguments.unjudged == "bounds":
+    if arguments.unjudged == "bounds" and not has_bounds:
         raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': they are for 'adjudge score'")
     for name, usual in ({} if is_judged else arguments.for_judgments).items():
         if name not in ("measures", "seed", "columns", *also) and getattr(arguments, name) != usual:
             raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness")
 
 
+def named_tables(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The name of a data set, if one is given, and its file."""
+    for text in texts:
+        name, equals, file = text.partition("=")
+        is_named = bool(equals) and not os.path.exists(text)
+        if is_named and not (name.strip() and file):
+            raise AdjudgeError(f"--effectiveness: expected FILE or NAME=FILE, got {shown(text)}")
+        yield (name.strip(), file) if is_named else ("", text)
+
+
+def read_tables(arguments: argparse.Namespace) -> Effectiveness | AssessedEffectiveness:
+    """Effectiveness of the tables and measures that the options name, complete cases only."""
+    from adjudge.formats import read_effectiveness
+    from adjudge.formats.effectiveness import complete_cases
+    from adjudge.model.effectiveness import Effectiveness
+
+    named: dict[str, list[str]] = {}
+    for name, file in named_tables(arguments.effectiveness):
+        named.setdefault(name, []).append(file)
+    given: Any = named[""] if list(named) == [""] else {name or "other": files for name, files in named.items()}
+    with kept_warnings():  # they are among the notes
+        eff = read_effectiveness(given, columns=arguments.columns, missing="keep")
+        if arguments.measures:
+            eff = eff[measures_of_table(arguments.measures, eff.measures)]
+        return complete_cases(eff) if isinstance(eff, Effectiveness) else eff
+
+
 def measures_of_table(given: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Names of measures of a table, each option one of them or several with spaces between."""
+    """Names of measures of a table, each option one of them or several with spaces between, in any tool's spelling.
+
+    >>> measures_of_table(["nDCG@10 map"], ["ndcg_cut_10", "map"]), measures_of_table(["nDCG@10"], ["NDCG@10"])
+    (['ndcg_cut_10', 'map'], ['NDCG@10'])
+    """
     names = [name for text in given for name in ([text] if text in known else text.split())]
     if not names:
         raise AdjudgeError("expected a measure, got an empty string")
-    return list(dict.fromkeys(names))
+    same = {_meant(name): name for name in reversed(known)}
+    return list(dict.fromkeys(name if name in known else same.get(_meant(name), name) for name in names))
+
+
+def _meant(name: str) -> str:
+    """The measure that a name stands for, as Adjudge writes it; the name itself where nobody knows it."""
+    from adjudge.measures import parse_measure
+
+    for spelling in (name, name.casefold()):  # BEIR writes capitals
+        with suppress(AdjudgeError):
+            return str(parse_measure(spelling))
+    return name
 
 
 def evaluated(arguments: argparse.Namespace, collection: Collection | None = None) -> Effectiveness:
@@ -119,10 +178,12 @@ def evaluated(arguments: argparse.Namespace, collection: Collection | None = Non
 
 def read_and_evaluated(
     arguments: argparse.Namespace, collection: Collection | None = None
-) -> tuple[Effectiveness, Collection]:
-    """Read the collection that the options describe, unless it is given, and evaluate it."""
+) -> tuple[Effectiveness, Collection | None]:
+    """Evaluate the collection that the options describe, unless it is given, or read tables of effectiveness."""
     from adjudge.measures import default_measures, evaluate, parse_measures
 
+    if getattr(arguments, "effectiveness", None):
+        return _effectiveness_of_tables(arguments), None
     wanted = parse_measures(arguments.measures) if arguments.measures else None  # a typo should not cost a reading
     if collection is None:
         with progress("reading runs") as advance:
@@ -140,10 +201,25 @@ def read_and_evaluated(
     return eff, collection
 
 
-@command(add_collection, add_scoring, add_output, examples=_EXAMPLES)
+def _effectiveness_of_tables(arguments: argparse.Namespace) -> Effectiveness:
+    """Effectiveness of tables, on the scale that the options name, if any."""
+    from dataclasses import replace
+
+    from adjudge.model.effectiveness import Effectiveness
+    from adjudge.model.scales import parse_scale
+
+    scale = {} if arguments.scale is None else {"scale": str(parse_scale(arguments.scale))}
+    eff = read_tables(arguments)
+    if not isinstance(eff, Effectiveness):
+        raise AdjudgeError("expected effectiveness of one assessor or of all together, got a column of assessors")
+    return replace(eff, provenance=eff.provenance.with_settings(**scale))
+
+
+@command(add_judgments_or_table, _add_table_of_scores, add_output, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
     """Mean effectiveness of every system under every measure, its interval, and how much was judged."""
     check_output(arguments, forms=TABLE_FORMS)
+    check_judgments_or_table(arguments, also=("scale",), has_bounds=True)
     show_scores(arguments, with_users_file(evaluated(arguments), arguments))
 
 

@@ -84,7 +84,7 @@ COLUMNS: dict[str, Column] = {
         "the system that made a run",
         (
             ("system", "run", "run_id", "run_name", "tag", "method", "model"),
-            ("system_id", "system_name", "run_tag"),
+            ("system_id", "system_name", "run_tag", "model_name", "model_names"),
             ("name",),
         ),
         sure=2,
@@ -124,6 +124,10 @@ COLUMNS: dict[str, Column] = {
     ),
     "subtopic": Column("the sub-topic of the query", (("subtopic", "subtopic_id", "iteration", "iter"),)),
     "measure": Column("the measure of effectiveness", (("measure", "metric"),)),
+    "dataset": Column(
+        "the data set of the query",
+        (("dataset", "dataset_id", "dataset_name"), ("collection", "benchmark", "task", "task_name")),
+    ),
     "value": Column("effectiveness", (("value", "score", "effectiveness"),)),
     "lower": Column("the lower bound of effectiveness", (("lower",),)),
     "upper": Column("the upper bound of effectiveness", (("upper",),)),

@@ -43,6 +43,35 @@ of the server. Before the `=` may be any name above that means nothing else: `--
 `--columns assessor=who`. A table that has such a column uses it for nothing else; a name that no table has is refused.
 """
 
+_EFFECTIVENESS = """
+## Effectiveness
+
+`score`, `compare`, `report`, `plan` and `experiment` take `--effectiveness [NAME=]FILE...` instead of judgments and
+runs; in Python their functions take a file, a data frame or a list of these where they take effectiveness.
+Recognised are:
+
+| what | shape |
+|---|---|
+| long table | columns for system, query, measure and value, or a column per measure; without systems the file is one |
+| wide table | a row per query, a column per system |
+| trec_eval `-q` | measure, query, value; `runid` names the system, counts such as `num_ret` are dropped |
+| ir_measures `-q` | query, measure, value, or its JSON lines |
+| pytrec_eval | `{query: {measure: value}}`, or that by system |
+| ranx | `Run.scores` `{measure: {query: value}}`, `evaluate(…, return_mean=False)`; reports (means) |
+| PyTerrier | `Experiment(…, perquery=True)`: name, qid, measure, value |
+| BEIR | `{"ndcg": {"NDCG@10": value}, …}` (means), in `SYSTEM/DATASET.json` |
+| MTEB | result files of tasks (means), in `results/ORG__MODEL/REVISION/TASK.json` |
+
+Several data sets come in a column `dataset`, or in a file each, named by `NAME=` or after the file. Files that share
+queries and no value are one data set together, such as a file per system. Where a file has means only, each data set
+counts as one query. `all` is no query, but the mean over queries.
+
+Missing cells are named, and complete cases are left: systems that lack a whole data set are left out, then measures
+that a system lacks, then queries that a system lacks. No value is ever put in. Values may be outside [0, 1]; then
+nothing is said about users. NaN is a missing value, infinity and values that come twice are refused. Where a table does
+not say on which scale its documents were judged, `--scale` does.
+"""
+
 _LISTS = """
 ## Partially ordered lists
 
@@ -111,7 +140,9 @@ def text(style: str) -> str:
             "Formats are recognised by the content of the file; `--format NAME` names one. Any of them may be "
             "compressed (gzip, zstd, bzip2, xz).\nThey are tried in this order.\n\n"
         )
-        return recognised + as_markdown(rows()) + _TABLES + as_markdown(column_rows()) + _NAMING + _LISTS
+        return (
+            recognised + as_markdown(rows()) + _TABLES + as_markdown(column_rows()) + _NAMING + _EFFECTIVENESS + _LISTS
+        )
     if style == "json":
         return as_json({"formats": rows(), "columns": column_rows()})
     return as_csv([*rows(), *column_rows()])

@@ -10,6 +10,7 @@ that side distinct and makes a tenth of the smaller side match. Otherwise a warn
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import re
 from bisect import bisect_left
@@ -27,6 +28,7 @@ import polars as pl
 
 from adjudge.checks import COUNT, Combine, Exclude, Names, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, warn
+from adjudge.extras import need
 from adjudge.formats.base import FORMATS, Format, Kind, format_for
 from adjudge.formats.columns import naming_columns
 from adjudge.formats.schema import Field, Frame, Records, Schema, is_frame
@@ -82,6 +84,7 @@ Inputs = list[tuple[str, str]]
 Note = Callable[[str], None]
 Progress = Callable[[int, int], None]
 
+_IR_DATASETS = "ir_datasets:"
 _OTHERS: dict[Kind, tuple[Kind, str]] = {"judgments": ("runs", "a run"), "runs": ("judgments", "judgments")}
 _ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice", "citation", "makefile"}
 _NO_DATA = {".md", ".rst", ".pdf", ".html", ".htm", ".tex", ".bib", ".log", ".py", ".ipynb", ".sh", ".png", ".jpg"}
@@ -159,7 +162,7 @@ def files_of(given: object, kind: Kind, note: Note = lambda text: None) -> dict[
     return files
 
 
-def expand(given: Paths, kind: Kind, note: Note = lambda text: None) -> list[Path]:
+def expand(given: Paths, kind: str, note: Note = lambda text: None) -> list[Path]:
     """The files of paths, directories and patterns, each once, sorted within a pattern or directory.
 
     ``-`` is standard input. Among several files, those that are not data by their names (``README.md``) are skipped.
@@ -185,7 +188,7 @@ def expand(given: Paths, kind: Kind, note: Note = lambda text: None) -> list[Pat
     return data
 
 
-def _inside(item: PathLike, kind: Kind) -> list[Path]:
+def _inside(item: PathLike, kind: str) -> list[Path]:
     """The files of one path, directory or pattern."""
     path = Path(item)
     if path.is_dir():
@@ -234,7 +237,8 @@ def read(
 
     ``runs``, ``judgments`` and ``metadata`` are each a file, a directory, a pattern such as ``runs/*.txt``, ``-`` for
     standard input, any number of those, a pandas or Polars frame, or nested dictionaries ``{system: {query: {document:
-    score}}}`` and ``{query: {document: grade}}``; runs may be ``{system: file}``, too. Formats are recognised, or named
+    score}}}`` and ``{query: {document: grade}}``; runs may be ``{system: file}``, too, and judgments the id of a data
+    set of ir_datasets, ``ir_datasets:msmarco-passage/trec-dl-2019/judged``. Formats are recognised, or named
     with ``format`` (see ``adjudge formats``). ``columns`` says which columns of tables hold what where their names do
     not: ``{"query": "userId", "document": "movieId", "grade": "rating"}``.
 
@@ -331,6 +335,8 @@ def _judgment_tables(given: object, format_name: str | None, inputs: Inputs) -> 
 
     The second column of most qrels is always 0 and means nothing, but only all files together show it.
     """
+    if isinstance(given, str) and given.startswith(_IR_DATASETS):
+        given = _records_of_dataset(given, inputs)
     tables = list(_tables(given, "judgments", format_name, inputs))
     found: set[str] = set()
     for table in tables:
@@ -342,6 +348,26 @@ def _judgment_tables(given: object, format_name: str | None, inputs: Inputs) -> 
         table if "subtopic" in table.frame.columns else replace(table, frame=table.frame.with_columns(blank))
         for table in tables
     ]
+
+
+def _records_of_dataset(name: str, inputs: Inputs) -> list[Any]:
+    """The judgments of ``ir_datasets:ID``, which that package downloads where it has not done so before."""
+    need("datasets", f"{name} needs")
+    import ir_datasets
+
+    try:
+        dataset = ir_datasets.load(name.removeprefix(_IR_DATASETS))
+        if not dataset.has_qrels():
+            raise InputError("expected a data set with judgments, got one without", source=name)
+        records = list(dataset.qrels_iter())
+    except KeyError:
+        raise InputError("expected the id of a data set of ir_datasets, got an unknown one", source=name) from None
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"cannot be read: {shown(error, 200)}", source=name) from None
+    if not records:
+        raise InputError("expected judgments, got none", source=name)
+    inputs.append((name, hashlib.sha256("\n".join(map(str, records)).encode()).hexdigest()))
+    return records
 
 
 def _metadata_table(given: object, format_name: str | None, inputs: Inputs) -> Table:

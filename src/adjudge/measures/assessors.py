@@ -35,7 +35,7 @@ from adjudge.measures.evaluation import (
     check_ties,
     expected,
     remarks_on,
-    unreachable,
+    remarks_on_measures,
 )
 from adjudge.model.collection import COLLECTION, Collection
 from adjudge.model.effectiveness import AssessedEffectiveness
@@ -83,7 +83,7 @@ def evaluate_assessors(
     cells = _Cells.of(judgments, partial)
     absent = absent_lists(collection, judgments)
     anybody = replace(judgments, assessors=(), combine="max")  # relevant for anybody; no note on combined grades
-    notes = (*remarks_on(collection, anybody, absent, missing), *unreachable(parsed, judgments))
+    notes = (*remarks_on(collection, anybody, absent, missing), *remarks_on_measures(parsed, judgments))
     left_out = cells.left_out(collection, judgments)
     if left_out:
         warn(left_out[0], stacklevel=2)

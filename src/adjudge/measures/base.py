@@ -20,7 +20,7 @@ from adjudge.arrays import Floats
 from adjudge.checks import Whole
 from adjudge.errors import AdjudgeError, shown
 from adjudge.measures.parameters import IDEAL, Parameter, ParameterValue
-from adjudge.model.rankings import Lists
+from adjudge.model.rankings import NO_SUBTOPICS, Lists
 from adjudge.registry import Registry
 
 Ideal = Literal["none", "max", "judged"]
@@ -40,9 +40,11 @@ class Definition:
     function: MeasureFunction
     parameters: Mapping[str, Parameter]
     cutoff: bool
+    at: str | None
     monotone: bool | Literal["at a cutoff"]
     unbounded: bool
     needs: Callable[[Lists], str | None] | None
+    subtopics: bool
 
     @property
     def docstring(self) -> str:
@@ -68,21 +70,35 @@ def measure(
     ideal: Ideal,
     parameters: Mapping[str, Parameter] | None = None,
     cutoff: bool = True,
+    at: str | None = None,
     monotone: bool | Literal["at a cutoff"] = True,
     unbounded: bool = False,
     needs: Callable[[Lists], str | None] | None = None,
+    subtopics: bool = False,
 ) -> Callable[[MeasureFunction], MeasureFunction]:
     """Register a measure; the function comes back unchanged.
 
-    ``ideal`` is the default one; ``cutoff=False`` refuses ``@k``; ``monotone`` says that a better grade in a list
-    never lowers its effectiveness and one elsewhere in the pool never raises it (perhaps only ``"at a cutoff"``);
-    ``unbounded`` that it may exceed 1 without an ideal; ``needs`` returns what lists lack for the measure, if anything.
+    ``ideal`` is the default one; ``cutoff=False`` refuses ``@k``; ``at`` is a parameter that is written after ``@``
+    instead; ``monotone`` says that a better grade in a list never lowers its effectiveness and one elsewhere in the
+    pool never raises it (perhaps only ``"at a cutoff"``); ``unbounded`` that it may exceed 1 without an ideal;
+    ``needs`` returns what lists lack for the measure, if anything; ``subtopics`` says that it looks at each sub-topic.
     """
 
     def decorate(function: MeasureFunction) -> MeasureFunction:
         declared = {**(parameters or {}), "ideal": replace(IDEAL, default=ideal)}
         definition = Definition(
-            name, title, equation, reference, function, declared, cutoff, monotone, unbounded, needs
+            name,
+            title,
+            equation,
+            reference,
+            function,
+            declared,
+            cutoff and at is None,
+            at,
+            monotone,
+            unbounded,
+            needs,
+            subtopics,
         )
         MEASURES.add(name, definition)
         return function
@@ -147,13 +163,12 @@ class Measure:
 
     def __str__(self) -> str:
         declared = self.definition.parameters
-        shown = [
-            f"{name}={declared[name].show(value)}" for name, value in self.parameters if value != declared[name].default
-        ]
+        shown = {name: declared[name].show(value) for name, value in self.parameters if value != declared[name].default}
+        at = shown.pop(self.definition.at or "", self.cutoff)
         if self.judged_only:
-            shown.append("judged_only=True")
-        inside = f"({','.join(shown)})" if shown else ""
-        return f"{self.name}{inside}" + (f"@{self.cutoff}" if self.cutoff is not None else "")
+            shown["judged_only"] = "True"
+        inside = f"({','.join(f'{name}={value}' for name, value in shown.items())})" if shown else ""
+        return f"{self.name}{inside}" + (f"@{at}" if at is not None else "")
 
     def __repr__(self) -> str:
         return f"<Measure {self}>"
@@ -169,6 +184,8 @@ class Measure:
 
     def _lacking(self, lists: Lists) -> str | None:
         """Why the measure makes no sense on these lists, if it does not."""
+        if self.definition.subtopics and lists.subtopics is None:
+            return NO_SUBTOPICS
         for name, value in self.parameters:
             lacking = self.definition.parameters[name].lacking(value, lists.scale)
             if lacking is not None:
@@ -182,7 +199,7 @@ def _rounded_down(values: Floats) -> Floats:
     return rounded
 
 
-_NAME = re.compile(r"(?P<name>[A-Za-z_][\w-]*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>-?\w+))?", re.DOTALL)
+_NAME = re.compile(r"(?P<name>[A-Za-z_][\w-]*)(?:\((?P<parameters>.*)\))?(?:@(?P<at>-?[\w.]+))?", re.DOTALL)
 _FAMILIES = {
     "map": "AP",
     "MAP": "AP",
@@ -211,11 +228,34 @@ _FAMILIES = {
     "RPrec": "Rprec",
     "bpref": "Bpref",
     "BPref": "Bpref",
+    "f1": "F1",
+    "set_F": "F1",
+    "SetF": "F1",
+    "11pt_avg": "IPrec",
+    "infap": "infAP",
+    "inf_ap": "infAP",
+    "alpha-nDCG": "alpha_nDCG",
+    "alpha_ndcg": "alpha_nDCG",
+    "α-nDCG": "alpha_nDCG",
+    "α_nDCG": "alpha_nDCG",
+    "alpha-DCG": "alpha_nDCG(ideal=max)",
+    "alpha_DCG": "alpha_nDCG(ideal=max)",
+    "α-DCG": "alpha_nDCG(ideal=max)",
+    "α_DCG": "alpha_nDCG(ideal=max)",
+    "ERR-IA": "ERR_IA",
+    "err_ia": "ERR_IA",
+    "nERR-IA": "ERR_IA(ideal=judged)",
+    "nERR_IA": "ERR_IA(ideal=judged)",
+    "strec": "StRecall",
+    "ST-recall": "StRecall",
+    "S-recall": "StRecall",
+    "subtopic_recall": "StRecall",
 }
 # trec_eval's ndcg_cut_10, ndcg_cut.10 and P_10; MTEB's ndcg_at_10; ranx's ndcg@10 and rbp.95
 _SPELLINGS = re.compile(r"(?P<family>P|[a-z_]+?)(?:_cut[_.]|_at_|[_.@])(?P<cutoff>\d+)")
 _CUTOFFS = re.compile(r"(?<![^\s,])(?P<name>[A-Za-z][\w-]*[._@])(?P<cutoffs>\d+(?:,\d+)+)(?![^\s,])")  # P.5,10
 _RANX_RBP = re.compile(r"rbp\.(?P<p>\d+)")
+_INTERPOLATED = re.compile(r"iprec_at_recall[_.](?P<recall>\d*\.?\d+)")
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp"}
 
 
@@ -257,8 +297,12 @@ def parse_measure(text: str | Measure, **parameters: ParameterValue) -> Measure:
         given["gain"] = _IR_MEASURES_DCG.get(str(chosen), chosen)
     if "gains" in given and "gain" in definition.parameters:
         given["gain"] = given.pop("gains")
-    cutoff = None if match["cutoff"] is None else _CUTOFF.parse(match["cutoff"])
-    return Measure.bind(definition, given, cutoff, judged_only=judged_only)
+    at = match["at"]
+    if at is not None and definition.at is not None:
+        if definition.at in given:
+            raise AdjudgeError(f"{definition.name}: the parameter {definition.at!r} is given twice")
+        given[definition.at], at = at, None
+    return Measure.bind(definition, given, None if at is None else _CUTOFF.parse(at), judged_only=judged_only)
 
 
 def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
@@ -282,12 +326,14 @@ def _canonical(text: str) -> str:
         return _FAMILIES[text]
     if match := _RANX_RBP.fullmatch(text):
         return f"RBP(p=0.{match['p']})"
+    if match := _INTERPOLATED.fullmatch(text):
+        return f"IPrec@{match['recall']}"
     match = _SPELLINGS.fullmatch(text)
     if match and (match["family"] in _FAMILIES or match["family"] == "P"):
         return f"{_FAMILIES.get(match['family'], 'P')}@{match['cutoff']}"
     name, rest = re.match(r"([\w-]*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     family = _FAMILIES.get(name, name)
-    return (family if "(" not in family else name) + rest
+    return (name if "(" in family and "(" in rest else family) + rest
 
 
 def _split(text: str) -> list[str]:

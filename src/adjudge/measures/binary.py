@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import Between
 from adjudge.measures.base import Ideal, measure
-from adjudge.measures.parameters import REL
+from adjudge.measures.parameters import REL, Parameter
 from adjudge.model.rankings import Lists
 
 
@@ -40,10 +41,14 @@ def positive_cells(grades: Floats | Mask) -> tuple[Ints, Ints]:
 
 def precision_sums(row: Ints, column: Ints, n_lists: int) -> Floats:
     """Sum over hits of the precision at their rank, for each list; hits stand list after list, in rank order."""
-    first = np.searchsorted(row, np.arange(n_lists))
-    nth = np.arange(1, len(row) + 1) - first[row]
-    sums: Floats = np.bincount(row, weights=nth / (column + 1.0), minlength=n_lists).astype(np.float64)
+    sums: Floats = np.bincount(row, weights=nth_hits(row) / (column + 1.0), minlength=n_lists).astype(np.float64)
     return sums
+
+
+def nth_hits(row: Ints) -> Ints:
+    """Which hit of its list each one is, from 1; hits stand list after list."""
+    nth: Ints = np.arange(1, len(row) + 1) - np.searchsorted(row, row)
+    return nth
 
 
 @measure(
@@ -80,6 +85,27 @@ def recall(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     trec_eval's ``recall_k``, ir_measures' ``R@k`` and ranx's ``recall@k``.
     """
     return ratio(np.count_nonzero(lists.relevant(rel), axis=1), best_hits(lists, rel, ideal))
+
+
+@measure(
+    "F1",
+    title="F1, the harmonic mean of precision and recall",
+    equation="F1@k = 2 P@k R@k / (P@k + R@k) = 2 hits in the top k / (k + R)",
+    reference="van Rijsbergen 1979; trec_eval set_F",
+    ideal="none",
+    parameters={"rel": REL},
+)
+def f1(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
+    """Harmonic mean of the precision and the recall of the first k documents.
+
+    Lists shorter than k count as filled with documents that are not relevant. Without a cutoff k is the length of the
+    list, as in trec_eval's ``set_F``, ir_measures' ``SetF`` and ranx's ``f1``; with one it agrees with ranx's
+    ``f1@k``. With an ideal it is the same as P and R: ``judged`` gives the share of min(k, R), ``max`` that of k.
+    """
+    hits = np.count_nonzero(lists.relevant(rel), axis=1)
+    if ideal == "none":
+        return ratio(2.0 * hits, lists.depths + lists.n_relevant(rel))
+    return ratio(hits, best_hits(lists, rel, ideal))
 
 
 @measure(
@@ -158,6 +184,83 @@ def r_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     n_relevant = lists.n_relevant(rel)
     inside = np.arange(1, lists.n_ranks + 1) <= n_relevant[:, None]
     return ratio(np.count_nonzero(lists.relevant(rel) & inside, axis=1), n_relevant)
+
+
+_STANDARD_RECALLS = tuple(i / 10 for i in range(11))
+RECALL = Parameter(
+    None,
+    Between(0, 1, closed="both", meaning="recall at least, written after @; mean over 0, 0.1, …, 1 when not given"),
+)
+
+
+@measure(
+    "IPrec",
+    title="Interpolated precision",
+    equation="IPrec@r = highest P@k of all k with floor(r R + 0.9) hits;  IPrec = mean over r = 0, 0.1, ..., 1",
+    reference="Manning, Raghavan and Schütze 2008, section 8.4; trec_eval iprec_at_recall, 11pt_avg",
+    ideal="none",
+    parameters={"recall": RECALL, "rel": REL},
+    at="recall",
+)
+def interpolated_precision(lists: Lists, *, recall: float | None, rel: float | None, ideal: Ideal) -> Floats:
+    """Precision for a user who wants at least a share r of the relevant documents; the same under every ideal.
+
+    0 where the list does not hold that share. ``@`` gives the recall, not a rank; without it, the mean over the eleven
+    standard ones. The share is rounded to documents as in trec_eval 9, whose ``iprec_at_recall`` and ``11pt_avg``
+    agree, as does ir_measures' ``IPrec``; trec_eval 10 rounds to the nearest number. Where all documents of a list are
+    removed as unjudged, they give NaN, and this 0.
+    """
+    row, column = positive_cells(lists.relevant(rel))
+    nth = nth_hits(row)
+    n_relevant = lists.n_relevant(rel)[row]
+    recalls = _STANDARD_RECALLS if recall is None else (recall,)
+    highest = np.zeros((len(recalls), len(lists)))
+    for best, least in zip(highest, recalls, strict=True):
+        enough = nth >= np.floor(least * n_relevant + 0.9)
+        np.maximum.at(best, row[enough], nth[enough] / (column[enough] + 1.0))
+    mean: Floats = highest.mean(axis=0)
+    return mean
+
+
+_INFAP_SMOOTHING = 1e-5  # of trec_eval
+
+
+@measure(
+    "infAP",
+    title="Inferred average precision",
+    equation="infAP = 1/R sum_(relevant at k) (1/k + p/k (r + e) / (r + n + 2e)),  above k: p pooled, r rel., n not",
+    reference="Yilmaz and Aslam 2006, doi:10.1145/1183614.1183633; trec_eval infAP",
+    ideal="none",
+    parameters={"rel": REL},
+    cutoff=False,
+    monotone=False,
+)
+def inferred_ap(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
+    """Average precision estimated from a random part of the pool that was judged.
+
+    A document with a negative grade was pooled but not judged (-1 in TREC's files), one without a grade was not pooled.
+    Precision at the rank of a relevant document takes pooled documents above it as relevant in the proportion of the
+    judged ones, and others as not relevant; e = 0.00001. A scale that starts at 0 (``--scale 0..4``) turns negative
+    grades into 0. With ``ideal=judged`` the sum is divided by that of the ideal ranking, with ``max`` by the length of
+    the list. Agrees with trec_eval's and ir_measures' ``infAP``.
+    """
+    sums = _inferred_sums(lists, rel)
+    if ideal == "judged":
+        return ratio(sums, _inferred_sums(lists.ideal(), rel)[lists.query])
+    return ratio(sums, best_hits(lists, rel, ideal))
+
+
+def _inferred_sums(lists: Lists, rel: float | None) -> Floats:
+    """Sum over relevant documents of the precision inferred at their rank."""
+    row, column = positive_cells(lists.relevant(rel))
+    pooled, known = (
+        np.cumsum(mask, axis=1)[row, column] - 1 for mask in (lists.judged, lists.judged & (lists.grades >= 0))
+    )
+    share = (nth_hits(row) - 1 + _INFAP_SMOOTHING) / (known + 2 * _INFAP_SMOOTHING)
+    sums: Floats = np.bincount(row, weights=(1 + pooled * share) / (column + 1.0), minlength=len(lists)).astype(
+        np.float64
+    )
+    return sums
 
 
 @measure(

@@ -110,16 +110,20 @@ def _quiet_remarks(judgments: Judgments) -> list[str]:
     remarks.extend(judgments.notes)
     if len(judgments.assessors) > 1 and len(pool.grades) < len(judgments):
         remarks.append(f"Pairs judged by several assessors have the {judgments.combine} of their grades.")
-    if judgments.subtopic is not None:
-        remarks.append("Documents judged for several sub-topics have the highest of those grades.")
     return remarks
 
 
-def unreachable(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
-    """A note on measures whose threshold no grade of the scale reaches: they are always 0."""
-    top = judgments.scale.maximum
-    names = [str(m) for m in measures if (dict(m.parameters).get("rel") or 0) > top]
-    return [f"No grade is high enough for {listed(names, most=3)} on the scale {judgments.scale}: 0."] if names else []
+def remarks_on_measures(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
+    """Notes on measures that do not look at sub-topics, and on those whose threshold no grade reaches: always 0."""
+    remarks = []
+    plain = [str(m) for m in measures if not m.definition.subtopics]
+    if judgments.subtopic is not None and plain:
+        where = "" if len(plain) == len(measures) else f" in {listed(plain, most=3)}"
+        remarks.append(f"Documents judged for several sub-topics have the highest of those grades{where}.")
+    names = [str(m) for m in measures if (dict(m.parameters).get("rel") or 0) > judgments.scale.maximum]
+    if names:
+        remarks.append(f"No grade is high enough for {listed(names, most=3)} on the scale {judgments.scale}: 0.")
+    return remarks
 
 
 EXACT_ORDERS = 720  # up to this many orders are all averaged
@@ -266,7 +270,7 @@ def evaluate(
     parsed = parse_measures(measures)
     judgments = collection.need_judgments()
     absent = absent_lists(collection, judgments)
-    notes = (*remarks_on(collection, judgments, absent, missing), *unreachable(parsed, judgments))
+    notes = (*remarks_on(collection, judgments, absent, missing), *remarks_on_measures(parsed, judgments))
     if unjudged == "bounds":
         notes += tuple(describe_bounds(parsed, judgments.scale, judgments.pool.grades))
     table = _Table.empty(judgments.n_queries, len(collection.runs), parsed, unjudged, ties)

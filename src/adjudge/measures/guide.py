@@ -40,6 +40,13 @@ def _default(definition: Definition, name: str) -> str:
     return "not set" if parameter.default is None else parameter.show(parameter.default)
 
 
+def _cutoff(definition: Definition) -> str:
+    """What @ is for."""
+    return (
+        "optional, written @k" if definition.cutoff else f"none; @ gives {definition.at}" if definition.at else "none"
+    )
+
+
 def text(definitions: Sequence[Definition], style: str) -> str:
     """The guide as ``json``, ``csv`` or ``markdown``."""
     if style == "markdown":
@@ -61,7 +68,7 @@ def _markdown(definitions: Sequence[Definition]) -> str:
         parts.extend(
             f"- `{name}` (default {_default(d, name)}; {p.wanted}): {p.about}\n" for name, p in d.parameters.items()
         )
-        parts.append(f"- Cutoff: {'optional' if d.cutoff else 'none'}.\n- Reference: {d.reference}.\n")
+        parts.append(f"- Cutoff: {_cutoff(d)}.\n- Reference: {d.reference}.\n")
     return "".join(parts)
 
 
@@ -85,6 +92,6 @@ def explained(definitions: Sequence[Definition]) -> RenderableType:
         parts.append(Text(d.docstring.replace("``", "") + "\n"))
         for name, p in d.parameters.items():
             parts.append(Text(f"  {name}  (default: {_default(d, name)}; {p.wanted})\n      {p.about}"))
-        parts.append(Text(f"\n  Cutoff: {'optional, written @k' if d.cutoff else 'none'}."))
+        parts.append(Text(f"\n  Cutoff: {_cutoff(d)}."))
         parts.append(Text(f"  Reference: {d.reference}\n"))
     return Group(*parts)

@@ -23,6 +23,7 @@ class EffectivenessRow(TypedDict):
 
     run: Annotated[str, Column("the system", key=True)]
     query_id: Annotated[str, Column("the query", key=True)]
+    dataset: Annotated[str | None, Column("the data set of the query", optional=True)]
     measure: Annotated[str, Column("the measure")]
     value: Annotated[float, Column("effectiveness; not known where the query was left out on purpose", ".4f")]
     lower: Annotated[float | None, Column("least value over all grades of unjudged documents", ".4f", optional=True)]
@@ -97,8 +98,9 @@ class _Measured(Result):
         changes = {name: array[cells] for name in self.arrays if (array := getattr(self, name)) is not None}
         for axis, known in self._names().items():
             changes[plural(axis)] = tuple(known[i] for i in places[axis])
-        if teams := getattr(self, "teams", ()):
-            changes["teams"] = tuple(teams[i] for i in places["system"])
+        for name, axis in (("teams", "system"), ("datasets", "query")):
+            if held := getattr(self, name, ()):
+                changes[name] = tuple(held[i] for i in places[axis])
         return replace(self, **changes)  # type: ignore[type-var]
 
     def name_of(self, measure: object) -> str:
@@ -147,6 +149,7 @@ class Effectiveness(_Measured):
     was left out on purpose. ``judged`` has the same shape: the share of documents in the measure's reach that were
     judged. ``lower`` and ``upper`` bound ``values`` over all grades that unjudged documents might have, where asked
     for. ``notes`` say what weakens the result; ``unbounded`` names the measures that are known to exceed 1.
+    ``datasets`` has the data set of each query, where they are known.
     """
 
     values: Floats
@@ -162,6 +165,7 @@ class Effectiveness(_Measured):
     provenance: Provenance = field(default_factory=Provenance)
     canonical: Callable[[str], str] = str
     unbounded: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
     axes = ("query", "system", "measure")
     arrays = ("values", "judged", "lower", "upper", "error")
     row_type = EffectivenessRow
@@ -238,9 +242,9 @@ class Effectiveness(_Measured):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of the long table, with bounds and error where there are any."""
-        arrays = {"lower": self.lower, "upper": self.upper, "error": self.error}
-        return tuple(c for c in columns_of(EffectivenessRow) if arrays.get(c.name, self.values) is not None)
+        """The columns of the long table, with data sets, bounds and error where there are any."""
+        optional = {"dataset": self.datasets or None, "lower": self.lower, "upper": self.upper, "error": self.error}
+        return tuple(c for c in columns_of(EffectivenessRow) if optional.get(c.name, self.values) is not None)
 
     def _values(self, names: Iterable[str] | None = None) -> dict[str, Any]:
         n_q, n_s, n_m = self.values.shape
@@ -250,6 +254,7 @@ class Effectiveness(_Measured):
         columns: dict[str, Any] = {
             "run": np.tile(np.repeat(np.array(self.systems, dtype=object), n_q), n_m).tolist(),
             "query_id": list(self.queries) * (n_s * n_m),
+            **({"dataset": list(self.datasets) * (n_s * n_m)} if self.datasets else {}),
             "measure": np.repeat(np.array(self.measures, dtype=object), n_q * n_s).tolist(),
             **held,
         }

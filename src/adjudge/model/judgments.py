@@ -6,7 +6,7 @@ several assessors
     A pair of query and document has one grade in a measure: the mean over its assessors (or their median, minimum or
     maximum).
 sub-topics
-    A document judged for several sub-topics of a query has the highest of those grades.
+    A document judged for several sub-topics of a query has the highest of those grades, but in measures of sub-topics.
 duplicates
     The same judgment twice counts once, with a warning; two different grades of one pair by one assessor are refused.
 """
@@ -33,17 +33,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool:
-    """One grade per judged pair, sorted by query code and document code."""
+    """One grade per judged pair, sorted by query code and document code.
+
+    Where sub-topics were judged, ``subtopics`` has the grade of each pair for every sub-topic of its query (pairs x
+    sub-topics, 0 where not judged), and ``order`` numbers the pairs query after query, last identifier first.
+    """
 
     offsets: Ints
     documents: Codes
     grades: Floats
+    subtopics: Floats | None = None
+    order: Ints | None = None
 
     def part(self, codes: slice) -> Pool:
         """The pairs of some query codes, counted from 0; small enough to stay in cache while it is used."""
         offsets = self.offsets[codes.start : codes.stop + 1]
         inside = slice(int(offsets[0]), int(offsets[-1]))
-        return Pool(offsets - offsets[0], self.documents[inside], self.grades[inside])
+        subtopics = None if self.subtopics is None else self.subtopics[inside]
+        order = None if self.order is None else self.order[inside] - inside.start
+        return Pool(offsets - offsets[0], self.documents[inside], self.grades[inside], subtopics, order)
 
     @cached_property
     def _index(self) -> HashIndex:
@@ -117,7 +125,24 @@ class Judgments:
             frame = frame.group_by("query", "document").agg(aggregate())
         frame = frame.sort("query", "document")
         offsets = np.searchsorted(frame["query"].to_numpy(), np.arange(self.n_queries + 1)).astype(np.int64)
-        return Pool(offsets, frame["document"].to_numpy().copy(), frame["grade"].to_numpy().copy())
+        pool = Pool(offsets, frame["document"].to_numpy().copy(), frame["grade"].to_numpy().copy())
+        return pool if self.subtopic is None else self._with_subtopics(pool)
+
+    def _with_subtopics(self, pool: Pool) -> Pool:
+        """The pool with the grades for each sub-topic, combined over assessors."""
+        import polars as pl
+
+        place = pool.find(self.query, self.document)
+        frame = pl.DataFrame({"query": self.query, "place": place, "subtopic": self.subtopic, "grade": self.grade})
+        aggregate: Callable[[], pl.Expr] = getattr(pl.col("grade"), self.combine)
+        frame = frame.group_by("query", "place", "subtopic").agg(aggregate())
+        column = frame.select(pl.col("subtopic").rank("dense").over("query") - 1)["subtopic"].to_numpy()
+        grades = np.zeros((len(pool.grades), int(column.max(initial=0)) + 1))
+        grades[frame["place"].to_numpy(), column] = frame["grade"].to_numpy()
+        query = np.repeat(np.arange(self.n_queries), np.diff(pool.offsets))
+        pairs = pl.DataFrame({"query": query, "name": self.documents.decode(pool.documents)}).with_row_index("pair")
+        sorted_ = pairs.sort("query", "name", descending=[False, True])["pair"].to_numpy()
+        return replace(pool, subtopics=grades, order=np.argsort(sorted_))
 
     def pairs(self) -> pl.DataFrame:
         """Table ``query, document, grade``, one row per judged pair (see :attr:`pool`), in the order of the queries."""

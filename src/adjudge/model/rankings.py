@@ -15,12 +15,28 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Pool
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
 
+NO_SUBTOPICS = "expected judgments of several sub-topics (query subtopic document grade), got none"
 BLOCK_CELLS = 1 << 20  # lists x ranks in one block: a few arrays of 8 MB
+
+
+@dataclass(frozen=True)
+class Subtopics:
+    """Grades for each sub-topic: one row per judged document, query after query and last identifier first.
+
+    ======= ===================== =====================================================================
+    grades  (documents + 1, most) grade for each sub-topic; the last row is 0, for documents not judged
+    offsets (queries + 1,)        where the rows of each query begin
+    ======= ===================== =====================================================================
+    """
+
+    grades: Floats
+    offsets: Ints
 
 
 @dataclass(frozen=True)
@@ -35,6 +51,7 @@ class Lists:
     sizes     (queries,)       how many documents were judged for the query
     query     (lists,)         row of ``pool`` that belongs to the list
     tied      (lists, ranks)   number of the group of equal scores at each rank; None when unknown
+    place     (lists, ranks)   row of ``subtopics`` that belongs to the document; None without sub-topics
     ========= ================ =====================================================================
     """
 
@@ -47,6 +64,8 @@ class Lists:
     scale: Scale
     cutoff: int | None = None
     tied: Ints | None = None
+    place: Ints | None = None
+    subtopics: Subtopics | None = None
 
     def __len__(self) -> int:
         return len(self.grades)
@@ -55,7 +74,14 @@ class Lists:
         """The first ``cutoff`` ranks of every list; all if it is None."""
         if cutoff is None:
             return self
-        return replace(self, grades=self.grades[:, :cutoff], judged=self.judged[:, :cutoff], tied=None, cutoff=cutoff)
+        return replace(
+            self,
+            grades=self.grades[:, :cutoff],
+            judged=self.judged[:, :cutoff],
+            tied=None,
+            place=None if self.place is None else self.place[:, :cutoff],
+            cutoff=cutoff,
+        )
 
     @property
     def n_ranks(self) -> int:
@@ -76,6 +102,12 @@ class Lists:
         per_query: Ints = np.count_nonzero(self.pool > 0 if rel is None else self.pool >= rel, axis=1)
         return per_query[self.query]
 
+    def need_subtopics(self) -> Subtopics:
+        """The grades for each sub-topic, or an error that says they are missing."""
+        if self.subtopics is None:
+            raise AdjudgeError(NO_SUBTOPICS)
+        return self.subtopics
+
     @cached_property
     def pool_judged(self) -> Mask:
         """Which cells of ``pool`` hold a judged document; the rest is padding."""
@@ -91,6 +123,8 @@ class Lists:
             lengths=self.sizes,
             query=np.arange(len(self.pool)),
             tied=None,
+            place=None,
+            subtopics=None,
             cutoff=None,
         ).at(self.cutoff)
 
@@ -104,12 +138,15 @@ class Lists:
 
     def reordered(self, order: Ints) -> Lists:
         """Lists with their ranks rearranged, row by row."""
-        tied = None if self.tied is None else np.take_along_axis(self.tied, order, axis=1)
+        tied, place = (
+            None if cells is None else np.take_along_axis(cells, order, axis=1) for cells in (self.tied, self.place)
+        )
         return replace(
             self,
             grades=np.take_along_axis(self.grades, order, axis=1),
             judged=np.take_along_axis(self.judged, order, axis=1),
             tied=tied,
+            place=place,
         )
 
     def rows(self, index: npt.NDArray[np.integer] | Mask) -> Lists:
@@ -121,6 +158,7 @@ class Lists:
             lengths=self.lengths[index],
             query=self.query[index],
             tied=None if self.tied is None else self.tied[index],
+            place=None if self.place is None else self.place[index],
         )
 
 
@@ -156,6 +194,7 @@ class Blocks:
         shape = (len(runs), n_queries * width)
         grades, judged = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
         tied = np.zeros(shape, dtype=np.int64) if self.ties else None
+        places = None if pool.order is None else np.full(shape, -1, dtype=np.int64)
         lengths = np.empty((len(runs), n_queries), dtype=np.int64)
         bound = int(pool.documents.max(initial=-1)) + 1  # codes of judged documents are the lowest of all
         for s, run in enumerate(runs):
@@ -167,6 +206,8 @@ class Blocks:
             place = pool.find((at // width).astype(np.int32), documents[maybe])
             at, place = at[place >= 0], place[place >= 0]
             grades[s, at], judged[s, at] = pool.grades[place], True
+            if places is not None and pool.order is not None:
+                places[s, at] = pool.order[place]
             if tied is not None:
                 tied[s, slice(None) if cells is None else cells] = _tie_groups(run, rows)
         best, sizes = _pool_rows(pool)
@@ -179,6 +220,8 @@ class Blocks:
             np.tile(np.arange(n_queries), len(runs)),
             judgments.scale,
             tied=None if tied is None else tied.reshape(-1, width),
+            place=None if places is None else places.reshape(-1, width),
+            subtopics=_subtopics(pool),
         )
 
 
@@ -205,6 +248,14 @@ def _tie_groups(run: Run, rows: Ints | slice) -> Ints:
     new[run.offsets[:-1][run.lengths > 0]] = True
     groups: Ints = np.cumsum(new, dtype=np.int64)
     return groups[rows]
+
+
+def _subtopics(pool: Pool) -> Subtopics | None:
+    if pool.subtopics is None or pool.order is None:
+        return None
+    grades = np.zeros((len(pool.subtopics) + 1, pool.subtopics.shape[1]))
+    grades[pool.order] = pool.subtopics
+    return Subtopics(grades, pool.offsets)
 
 
 def _pool_rows(pool: Pool) -> tuple[Floats, Ints]:

@@ -1,5 +1,6 @@
 from .agreement import Agreement, Ratings, ratings
 from .agreement_coefficients import cohen_kappa, drift, fleiss_kappa, krippendorff_alpha, self_consistency
+from .correlation import rbo, tau_ap
 from .distributions import DISTRIBUTIONS, choose_distribution, prediction_interval
 from .effects import effect_sizes
 from .effects import equivalence as equivalence_tests
@@ -64,9 +65,11 @@ __all__ = [
     "queries_needed",
     "randomised_tukey_hsd",
     "ratings",
+    "rbo",
     "self_consistency",
     "summarize",
     "t_interval",
+    "tau_ap",
     "tukey_hsd",
     "wilson_interval",
 ]

@@ -11,7 +11,8 @@ import numpy as np
 
 from adjudge.checks import CONFIDENCE, SEED, Interval, checked
 from adjudge.errors import unknown
-from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness, mean_over_queries
+from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
+from adjudge.model.effectiveness import Effectiveness, mean_over_queries
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.intervals import bootstrap_interval, t_interval
@@ -149,9 +150,14 @@ def _range(counts: set[int]) -> str:
     return "–".join(str(n) for n in sorted({min(counts), max(counts)}))
 
 
-@checked(eff=EFFECTIVENESS, confidence=CONFIDENCE, interval=Interval, seed=SEED)
+@checked(eff=EFFECTIVENESS_LIKE, confidence=CONFIDENCE, interval=Interval, seed=SEED)
 def summarize(
-    eff: Effectiveness, *, confidence: float = 0.95, interval: Interval = "t", sort: str | None = None, seed: Seed = 0
+    eff: EffectivenessLike,
+    *,
+    confidence: float = 0.95,
+    interval: Interval = "t",
+    sort: str | None = None,
+    seed: Seed = 0,
 ) -> Summary:
     """Mean effectiveness of every system under every measure, with its interval: t, or bootstrap (percentile, bca).
 
@@ -160,9 +166,10 @@ def summarize(
     and .944 of the time with 3, 10, 25 and 50 queries, bca ones .701, .901, .936 and .945: t is the default, as it is
     better with few queries and no worse with many (``python -m benchmarks.claims``).
 
-    ``sort`` names the measure that orders systems (the first one when not given), or ``"system"`` for their names.
+    ``eff`` may be a table of effectiveness (:func:`adjudge.formats.read_effectiveness`). ``sort`` names the measure
+    that orders systems (the first one when not given), or ``"system"`` for their names.
     """
-    seed = as_seed(seed)
+    eff, seed = as_effectiveness(eff), as_seed(seed)
     mean, half, n = t_interval(eff.values, confidence=confidence)
     least, most = eff.limits()
     low, high = np.maximum(mean - half, least), np.minimum(mean + half, most)

@@ -131,6 +131,20 @@ def find(kind: str, mappings: Iterable[M], measure: str | Measure, scale: str | 
     return Lookup(None, f"{reason} scales: {', '.join(dict.fromkeys(scales)) or 'none'}{hint}")
 
 
+def in_unit_interval(kind: str, values: Floats, lookup: Lookup[M], measure: str) -> Lookup[M]:
+    """What was found for a measure, unless its values leave [0, 1], where nobody asked users.
+
+    >>> in_unit_interval("satisfaction", np.array([0.5, 32.0]), Lookup(None), "DCG").reason
+    'no satisfaction mapping for DCG: its values, 0.5 to 32, are not in [0, 1]'
+    """
+    if np.isnan(values).all():
+        return lookup
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low >= -_SAME and high <= 1 + _SAME:
+        return lookup
+    return Lookup(None, f"no {kind} mapping for {measure}: its values, {low:g} to {high:g}, are not in [0, 1]")
+
+
 def wrong_covariance(covariance: Sequence[Sequence[float]], n: int) -> str | None:
     """What is wrong with the covariance of n parameters; None where nothing is, or where it is empty.
 

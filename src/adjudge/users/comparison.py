@@ -19,7 +19,8 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown, warn
-from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
+from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
+from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
@@ -29,7 +30,7 @@ from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
 from adjudge.tables import Heading, Table, as_csv, as_json
 from adjudge.text import counted, percent, shown_p, with_interval
-from adjudge.users.combinations import scale_of
+from adjudge.users.combinations import in_unit_interval, scale_of
 from adjudge.users.noticing import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ class CompareSettings(TypedDict, total=False):
 
 
 @checked(
-    eff=EFFECTIVENESS,
+    eff=EFFECTIVENESS_LIKE,
     alternative=Alternative,
     alpha=HALF_ALPHA,
     confidence=CONFIDENCE,
@@ -273,7 +274,7 @@ class CompareSettings(TypedDict, total=False):
     seed=SEED,
 )
 def compare(
-    eff: Effectiveness,
+    eff: EffectivenessLike,
     *,
     test: str = "permutation",
     correction: str = "holm",
@@ -289,6 +290,7 @@ def compare(
 ) -> Comparison:
     """Compare all pairs of systems under one measure, or all with one or several baselines.
 
+    ``eff`` may be a table of effectiveness under one measure (:func:`adjudge.formats.read_effectiveness`).
     ``test`` is a paired test (t, wilcoxon, sign, bootstrap, permutation), whose p-values are then corrected for the
     number of pairs, or a test of the whole family (friedman-tukey, tukey, randomised-tukey), which needs no
     correction and uses the queries that every system has. A one-sided ``alternative`` needs a ``baseline``: which
@@ -302,7 +304,7 @@ def compare(
     >>> print(aj.compare(eff, test="t").of("KLN2", "ZX1").sentence("CG@5"))
     ΔCG@5 = 0.470 ± 0.062 (p < 1e-06)
     """
-    seed = as_seed(seed)
+    eff, seed = as_effectiveness(eff), as_seed(seed)
     baselines = _baselines(baseline, eff.systems)
     _check(eff, test=test, correction=correction, alternative=alternative, baselines=baselines)
     matrix = _complete(eff.matrix()) if test in FAMILYWISE_TESTS else eff.matrix()
@@ -319,6 +321,7 @@ def compare(
         effects = replace(effects, low=low, high=high)
     first, second = _pairs(effects.difference, eff.systems, baselines, alternative)
     lookup = find_agreement(eff.measures[0], scale_of(eff), mappings=mappings)
+    lookup = in_unit_interval("agreement", matrix, lookup, eff.measures[0])
     used_margin, source = _margin(margin, lookup.mapping, lookup.reason)
     used = correction if tests.correction == "none" else tests.correction
     family = _Family(matrix, effects, tests, used, alpha, used_margin, margin is not None, lookup.mapping)

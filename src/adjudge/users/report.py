@@ -16,6 +16,7 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
+from adjudge.formats.effectiveness import EffectivenessLike, as_effectiveness, or_table
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import default_measures, evaluate
 from adjudge.model.collection import COLLECTION, Collection
@@ -158,7 +159,7 @@ def make_report(
 
 
 @checked(
-    data=COLLECTION | EFFECTIVENESS,
+    data=or_table(COLLECTION | EFFECTIVENESS),
     alpha=HALF_ALPHA,
     confidence=CONFIDENCE,
     margin=POSITIVE,
@@ -166,7 +167,7 @@ def make_report(
     seed=SEED,
 )
 def report(
-    data: Collection | Effectiveness,
+    data: Collection | EffectivenessLike,
     measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     output: str | Path | None = None,
@@ -194,7 +195,8 @@ def report(
 ) -> Report:
     """Everything about an evaluation on one page: means, differences, what users would notice, failing queries.
 
-    A collection is evaluated under ``measures``, or under a few that its scale and depth call for. The page goes to
+    A collection is evaluated under ``measures``, or under a few that its scale and depth call for; of effectiveness, or
+    of a table of it (:func:`adjudge.formats.read_effectiveness`), they are chosen. The page goes to
     ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``. ``sections`` limits
     it to those named. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings
     to satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is
@@ -211,6 +213,10 @@ def report(
     if isinstance(data, Collection):
         collection = data
         data = evaluate(data, default_measures(data) if measures is None else measures)
+    else:
+        data = as_effectiveness(data)
+        if measures is not None:
+            data = data[list(map(str, [measures] if isinstance(measures, str | Measure) else measures))]
     evidence = gather(
         data, confidence=confidence, threshold=threshold, satisfied=satisfied, collection=collection, experts=experts,
         experiments=experiments, test=test, correction=correction, baseline=baseline, alternative=alternative,

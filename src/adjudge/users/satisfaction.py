@@ -36,8 +36,8 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import BINS, CONFIDENCE, SEED, SEVERAL, SHARE, checked
 from adjudge.errors import AdjudgeError, shown, unknown
+from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.measures import Measure
-from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
@@ -45,7 +45,7 @@ from adjudge.stats.intervals import t_interval, wilson_interval
 from adjudge.tables import Table
 from adjudge.text import counted
 from adjudge.users import curves
-from adjudge.users.combinations import Lookup, find, relevance_scale, scale_of, wrong_covariance
+from adjudge.users.combinations import Lookup, find, in_unit_interval, relevance_scale, scale_of, wrong_covariance
 
 _EDGE = 1e-12  # powers of 0 have no slope
 
@@ -323,9 +323,9 @@ class Satisfaction(Result):
         return f"<Satisfaction: {size} ({', '.join(self.measures)} on {self.scale})>"
 
 
-@checked(eff=EFFECTIVENESS, threshold=SHARE, confidence=CONFIDENCE)
+@checked(eff=EFFECTIVENESS_LIKE, threshold=SHARE, confidence=CONFIDENCE)
 def satisfaction(
-    eff: Effectiveness,
+    eff: EffectivenessLike,
     *,
     mappings: Iterable[SatisfactionMapping] | None = None,
     scale: str | None = None,
@@ -339,7 +339,8 @@ def satisfaction(
 
     A mapping with a covariance (``adjudge fit`` writes them) widens the interval by what is unknown of its curve.
     ``mappings`` come before those of the thesis. ``scale`` names that of the judgments where ``eff`` does not say it.
-    Queries left out on purpose (NaN) do not count. ``missing`` says why a measure without a mapping is left out.
+    Queries left out on purpose (NaN) do not count. ``missing`` says why a measure without a mapping is left out; one
+    with values outside [0, 1] is, too.
 
     >>> import adjudge as aj
     >>> eff = aj.evaluate(aj.demo(), ["CG@5", "nDCG@5"])
@@ -353,9 +354,13 @@ def satisfaction(
     """
     from scipy.special import ndtri
 
+    eff = as_effectiveness(eff)
     used = scale_of(eff) if scale is None else str(relevance_scale(scale))
     own = tuple(mappings or ())
-    found = [find_satisfaction(measure, used, mappings=own) for measure in eff.measures]
+    found = [
+        in_unit_interval("satisfaction", eff.values[..., m], find_satisfaction(measure, used, mappings=own), measure)
+        for m, measure in enumerate(eff.measures)
+    ]
     place = [m for m, lookup in enumerate(found) if lookup.mapping is not None]
     chosen = tuple(lookup.mapping for lookup in found if lookup.mapping is not None)
     p_sat, of_curve = np.empty((*eff.values.shape[:2], len(place))), np.zeros((len(eff.systems), len(place)))

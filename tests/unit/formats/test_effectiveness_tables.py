@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -166,22 +167,39 @@ def test_one_measure_of_several_can_be_chosen(write: Write) -> None:
 
 
 @pytest.mark.parametrize("cell", ["", "NaN", "-nan", "NA", "null", "  "])
-def test_an_empty_cell_is_missing_and_said_so(cell: str, write: Write) -> None:
+def test_a_missing_cell_is_named_and_its_query_left_out(cell: str, write: Write) -> None:
     path = write(LONG.replace("0.25", cell))
-    with pytest.warns(
-        AdjudgeWarning, match=r"empty cells \(NaN\): 1, first query 'q2', system 'a', measure 'AP'\.$"
-    ) as said:
+    note = f"{path}: missing: 'a' lacks 'q2'; 1 of 2 queries that every system has are left."
+    with pytest.warns(AdjudgeWarning, match=f"^{re.escape(note)}$") as said:
         eff = plain(path)
     assert said[0].filename == __file__
-    assert eff.notes == (f"{path}: empty cells (NaN): 1, first query 'q2', system 'a', measure 'AP'.",)
-    np.testing.assert_array_equal(eff.matrix(), [[0.5, -1], [np.nan, 0.0007]])
+    assert eff.notes == (note,)
+    assert (eff.queries, eff.matrix().tolist()) == (("q1",), [[0.5, -1]])
+    kept = plain(path, missing="keep")
+    np.testing.assert_array_equal(kept.matrix(), [[0.5, -1], [np.nan, 0.0007]])
 
 
-def test_a_system_without_a_query_is_missing_and_said_so() -> None:
+def test_missing_cells_can_be_refused_but_never_filled(write: Write) -> None:
+    path = write(LONG.replace("0.25", ""))
+    with pytest.raises(AdjudgeError, match=r"last.csv: missing: 'a' lacks 'q2'$"):
+        read_effectiveness(path, missing="error")
+    for asked in ("zero", "mean"):
+        with pytest.raises(AdjudgeError, match=f"'missing' must be one of drop, keep, error, got '{asked}'"):
+            read_effectiveness(path, missing=asked)  # type: ignore[arg-type]
+
+
+def test_systems_that_share_no_query_are_refused() -> None:
     frame = pl.DataFrame({"run": ["a", "b", "b"], "qid": ["1", "2", "3"], "value": [0.1, 0.2, 0.3]})
-    with pytest.warns(AdjudgeWarning, match=r"^empty cells \(NaN\): 3, first query '1', system 'b'"):
-        eff = plain(frame)
-    np.testing.assert_array_equal(eff.matrix(), [[0.1, np.nan], [np.nan, 0.2], [np.nan, 0.3]])
+    message = r"^missing: 'a' lacks '2' and '3' and 'b' lacks '1'; expected queries that every system has, got none"
+    with pytest.raises(AdjudgeError, match=message):
+        read_effectiveness(frame)
+
+
+def test_a_measure_that_a_system_lacks_is_left_out() -> None:
+    rows = [("a", "1", "AP", 0.1), ("b", "1", "AP", 0.2), ("a", "1", "RR", 1.0)]
+    frame = pl.DataFrame(rows, schema=["run", "qid", "measure", "value"], orient="row")
+    with pytest.warns(AdjudgeWarning, match="missing: not every system has RR; left out"):
+        assert plain(frame).mean() == {"AP": {"a": 0.1, "b": 0.2}}
 
 
 def test_one_bound_without_the_other_is_not_used(write: Write) -> None:
@@ -295,11 +313,71 @@ def test_one_system_is_enough_and_may_be_the_only_column(write: Write) -> None:
 
 
 def test_empty_cells_of_a_wide_table_are_missing_and_said_so(write: Write) -> None:
-    with pytest.warns(AdjudgeWarning, match=r"last.csv: empty cells \(NaN\): 3, first query 'q1', system 'b'"):
+    said = r"missing: 'a' lacks 'q2' and 'b' lacks 'q1' and 'q2'; 1 of 3 queries"
+    with pytest.warns(AdjudgeWarning, match=said):
         eff = plain(write("query,a,b\nq1,0.5,\nq2,NA,NaN\nq3,1,2\n"))
-    np.testing.assert_array_equal(eff.matrix(), [[0.5, np.nan], [np.nan, np.nan], [1, 2]])
-    with pytest.warns(AdjudgeWarning, match=r"^empty cells \(NaN\): 2, first query 'q1', system 'b'"):
-        plain(pl.DataFrame({"a": [0.5, None], "b": [float("nan"), 1]}))
+    assert (eff.queries, eff.matrix().tolist()) == (("q3",), [[1, 2]])
+
+
+# Several data sets
+
+
+def test_data_sets_come_in_a_column_or_in_a_file_each(write: Write) -> None:
+    long = "run,dataset,qid,value\na,x,1,0.1\nb,x,1,0.2\na,y,1,0.3\nb,y,1,0.4\n"
+    wide = "task,query,a,b\nx,1,0.1,0.2\ny,1,0.3,0.4\n"
+    files = [write("query,a,b\n1,0.1,0.2\n", "x.csv"), write("query,a,b\n1,0.3,0.4\n", "y.csv")]
+    frames = {"x": pl.DataFrame({"a": [0.1], "b": [0.2]}), "y": pl.DataFrame({"a": [0.3], "b": [0.4]})}
+    for given in (write(long), write(wide), files, {"x": files[0], "y": [files[1]]}, frames):
+        eff = plain(given)
+        first = "q1" if given is frames else "1"
+        assert (eff.queries, eff.datasets) == ((f"x/{first}", f"y/{first}"), ("x", "y"))
+        assert (eff.systems, eff.matrix().tolist()) == (("a", "b"), [[0.1, 0.2], [0.3, 0.4]])
+        assert any("Queries of 2 data sets count alike" in note for note in eff.notes)
+        again = plain(eff.to_polars())
+        assert (again.queries, again.datasets) == (eff.queries, eff.datasets)
+        assert eff.select(queries=[f"y/{first}"]).datasets == ("y",)
+
+
+def test_queries_keep_their_names_where_data_sets_share_none(write: Write) -> None:
+    eff = plain([write("query,a,b\n1,0.1,0.2\n", "x.csv"), write("query,a,b\n2,0.3,0.4\n", "y.csv")])
+    assert (eff.queries, eff.datasets) == (("1", "2"), ("x", "y"))
+
+
+def test_files_that_share_queries_but_no_cell_are_one_data_set(write: Write) -> None:
+    systems = [write(f"query,{name}\n1,0.1\n2,0.3\n", f"{name}.csv") for name in "ab"]
+    eff = plain(systems)
+    assert (eff.queries, eff.systems, eff.datasets) == (("1", "2"), ("a", "b"), ())
+
+
+def test_queries_without_names_are_never_those_of_another_file(write: Write) -> None:
+    paths = [write("a\n0.1\n", "x.csv"), write("b\n0.1\n", "y.csv")]
+    with pytest.raises(AdjudgeError, match="expected data sets that share systems, got none that has all of 'x' and"):
+        read_effectiveness(paths)
+
+
+def test_a_system_that_lacks_a_data_set_is_left_out_and_said_so(write: Write) -> None:
+    paths = [write("query,a,b,c\n1,0.1,0.2,0.3\n", "x.csv"), write("query,a,b\n1,0.3,0.4\n", "y.csv")]
+    with pytest.warns(AdjudgeWarning, match=r"^missing: 'c' has nothing on 'y'; left out\.$"):
+        assert plain(paths).systems == ("a", "b")
+
+
+def test_a_value_that_two_files_of_a_data_set_have_is_refused(write: Write) -> None:
+    paths = [write("query,a,b\n1,0.1,0.2\n", name) for name in ("x.csv", "y.csv")]
+    with pytest.raises(InputError, match="expected each value once, got effectiveness of system 'a' for 'z/1' again"):
+        read_effectiveness({"z": paths})
+
+
+def test_all_is_the_mean_over_queries_and_no_query(write: Write) -> None:
+    for data in (WIDE + "all,1,1\n", LONG + "a,all,AP,1\n"):
+        eff = plain(write(data))
+        assert eff.matrix().tolist() == VALUES
+        assert eff.notes == ("'all' is the mean over queries and no query: left out.",)
+
+
+def test_measures_may_have_a_column_each(write: Write) -> None:
+    eff = plain(write("name,qid,map,ndcg_cut_10\na,1,0.1,0.2\na,2,0.3,0.4\n"))
+    assert (eff.measures, eff.queries) == (("map", "ndcg_cut_10"), ("1", "2"))
+    assert eff.values[:, 0].tolist() == [[0.1, 0.2], [0.3, 0.4]]
 
 
 # What is refused
@@ -319,7 +397,6 @@ RUN = "301 Q0 d1 1 0.5 tag\n301 Q0 d2 2 0.4 tag\n"
         (WIDE + 'q3,"0,5",1\n', "last.csv:4: expected a finite number for the system 'a', got '0,5'"),
         (WIDE + "q1,1,1\n", "last.csv:4: expected each query once, got 'q1' again"),
         (WIDE + ",1,1\n", "last.csv:4: expected a query, got nothing"),
-        (WIDE + "all,1,1\n", "last.csv:4: expected a query, got 'all', which is trec_eval's name for the mean"),
         ("a,b\n0.1,0.2\n0.3,x\n", "last.csv:3: expected a finite number for the system 'b', got 'x'"),
         ("a,b\n0.1,0.2\nx,0.4\n0.2,0.1\n", "last.csv:3: expected a finite number for the system 'a', got 'x'"),
         ("\nquery,a,a\nq1,1,2\n", "last.csv:2: expected each column once, got 'a' twice"),
@@ -333,13 +410,12 @@ RUN = "301 Q0 d1 1 0.5 tag\n301 Q0 d2 2 0.4 tag\n"
         (LONG + "a,q3,AP,x\n", "last.csv:6: expected a finite number as value, got 'x'"),
         (LONG + ",q3,AP,1\n", "last.csv:6: expected a system in 'run', got nothing"),
         (LONG + "a,q3,,1\n", "last.csv:6: expected a measure, got nothing"),
-        (LONG + "a,all,AP,1\n", "last.csv:6: expected a query, got 'all'"),
         (LONG + "\na,q1,AP,0.5\n", "last.csv:7: expected one row .* query 'q1', system 'a' and measure 'AP' again"),
         (ASSESSED + "a,q1,bob,AP,0\n", ":14: .* got query 'q1', system 'a', assessor 'bob' and measure 'AP' again"),
         (ASSESSED + "a,q1,,AP,0\n", "last.csv:14: expected an assessor in 'judge', got nothing"),
         ("run,qid,value,judged\na,1,1,most\n", "last.csv:2: expected a finite number as judged, got 'most'"),
         ("run,qid,topic_id,value\na,1,1,1\n", ":1: expected one column for the query, got 'qid' and 'topic_id'"),
-        ("run,qid,AP\na,1,1\n", "last.csv:1: expected columns for system, query and value, or a row for every query"),
+        ("run,qid,mine\na,1,1\n", "last.csv:1: expected columns for system, query and value, or a row for every query"),
         ("system,q1,q2\na,1,1\n", "last.csv:1: expected columns for system, query and value, or a row for every query"),
         ("measure,system,mean\nAP,a,1\n", "last.csv:1: .* got the columns 'measure', 'system' and 'mean'"),
         (RUN, "last.csv: expected effectiveness, but this looks like a run"),
@@ -348,7 +424,11 @@ RUN = "301 Q0 d1 1 0.5 tag\n301 Q0 d2 2 0.4 tag\n"
         ("run,qid,docno,score\na,1,d,1\n", "last.csv:1: .* looks like a run: it has the columns 'run', 'qid', 'docno'"),
         ("query,document,rank\n1,d,1\n", "last.csv:1: expected effectiveness, but this looks like a run: it"),
         ("qid,docno,label,user\n1,d,1,u\n", "last.csv:1: expected effectiveness, but this looks like judgments: it"),
-        ('{"run": {"q1": 1}}', "last.csv: expected a list of records, or the JSON of 'adjudge score --per-query'"),
+        ('{"run": {"q1": 1}}', "last.csv: expected names of measures as keys .* got 'run' and 'q1': which are"),
+        ('{"run": 1}', "last.csv: expected a list of records, the JSON of 'adjudge score --per-query', or results of"),
+        ("AP RR 0.5\nRR AP 0.5\n", "last.csv: expected one column of measures, as trec_eval -q and ir_measures -q"),
+        ("".join(f"map q{i} 0.5\n" for i in range(20)) + "map q20\n", "last.csv:21: expected 3 columns, got 2"),
+        ("run,qid,value\na,1,1\na,1,0.5\nb,1,0\nb,1,1\n", ":1: .* got 2 for each: several measures in one column"),
         ("[1]", "last.csv: row 1: expected a record with names and values, got '1'"),
         ('{"qid": 1, "a": 1}\n{"qid": 2, "a": "x"}\n', ":2: expected a finite number for the system 'a', got 'x'"),
         ('[{"qid": 1, "a": [1]}]', r"last.csv: expected numbers as a, got a column of List"),
@@ -371,7 +451,6 @@ def test_what_cannot_be_read_is_refused_with_its_line(data: str | bytes, message
         ([0.1, 0.2], "^row 1: expected a record with names and values, got '0.1'"),
         (None, "^expected effectiveness as a file or a data frame, got 'NoneType'"),
         (Path("nowhere/last.csv"), "^nowhere/last.csv: cannot be read: no such file"),
-        (Path("."), "cannot be read: is a directory"),
     ],
 )  # fmt: skip
 def test_frames_and_other_things_are_refused_with_their_row(given: Any, message: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.conftest import for_subtopics
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError, AdjudgeWarning
@@ -104,9 +105,10 @@ def test_condensed_lists_are_lists_without_their_unjudged_documents(
             }
             for system, run in runs.items()
         }
-        collection = aj.read(runs, judgments, scale="0..3")
+        graded = for_subtopics(judgments)
+        collection = aj.read(runs, graded, scale="0..3")
         condensed = evaluate_quietly(collection, chosen, unjudged="condensed")
-        expected = evaluate_quietly(aj.read(by_hand, judgments, scale="0..3"), chosen)
+        expected = evaluate_quietly(aj.read(by_hand, graded, scale="0..3"), chosen)
         assert np.abs(condensed.values - expected.values).max() < 1e-12
         only_judged = [aj.parse_measure(str(measure), judged_only=True) for measure in chosen]
         assert np.array_equal(evaluate_quietly(collection, only_judged).values, condensed.values)

@@ -26,6 +26,8 @@ from adjudge.errors import AdjudgeError
         ("nDCG(gain={2:3, 1:1, 0:0})", "nDCG(gain={0:0,1:1,2:3})"),
         ("P(judged_only=true)@5", "P(judged_only=True)@5"),
         ("P(judged_only=False)@5", "P@5"),
+        ("IPrec@.10", "IPrec@0.1"),
+        ("IPrec(recall=0.1,rel=2)", "IPrec(rel=2)@0.1"),
     ],
 )
 def test_a_name_is_read_and_written_in_one_way(text: str, canonical: str) -> None:
@@ -44,6 +46,10 @@ TREC_EVAL = {
     "recip_rank": "RR",
     "bpref": "Bpref",
     "Rprec": "Rprec",
+    "set_F": "F1",
+    "infAP": "infAP",
+    "iprec_at_recall_0.10": "IPrec@0.1",
+    "11pt_avg": "IPrec",
 }
 RANX = {
     "map@10": "AP@10",
@@ -62,6 +68,7 @@ RANX = {
     "rbp.95": "RBP(p=0.95)",
     "rbp.80": "RBP",
     "bpref": "Bpref",
+    "f1@5": "F1@5",
 }
 MTEB = {
     "ndcg_at_10": "nDCG@10",
@@ -88,11 +95,29 @@ IR_MEASURES = {
     "Success@5": "Success@5",
     "Judged@10": "Judged@10",
     "ERR@20": "ERR@20",
+    "SetF": "F1",
+    "IPrec@0.1": "IPrec@0.1",
+    "IPrec(rel=2)@0.1": "IPrec(rel=2)@0.1",
+    "infAP(rel=2)": "infAP(rel=2)",
+    "alpha_nDCG@10": "alpha_nDCG@10",
+    "alpha_nDCG(alpha=0.3)@20": "alpha_nDCG(alpha=0.3)@20",
+    "ERR_IA@20": "ERR_IA@20",
+    "nERR_IA@20": "ERR_IA(ideal=judged)@20",
+    "StRecall@20": "StRecall@20",
+}
+NDEVAL = {
+    "alpha-nDCG@10": "alpha_nDCG@10",
+    "α-nDCG@10": "alpha_nDCG@10",
+    "α-nDCG(alpha=0.3)": "alpha_nDCG(alpha=0.3)",
+    "alpha-DCG@10": "alpha_nDCG(ideal=max)@10",
+    "ERR-IA@20": "ERR_IA@20",
+    "nERR-IA@20": "ERR_IA(ideal=judged)@20",
+    "strec@20": "StRecall@20",
 }
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours"), [pair for tool in (TREC_EVAL, RANX, MTEB, IR_MEASURES) for pair in tool.items()]
+    ("theirs", "ours"), [pair for tool in (TREC_EVAL, RANX, MTEB, IR_MEASURES, NDEVAL) for pair in tool.items()]
 )
 def test_the_spellings_of_other_tools_mean_the_same_measure(theirs: str, ours: str) -> None:
     assert str(aj.parse_measure(theirs)) == ours
@@ -164,6 +189,9 @@ def test_several_cutoffs_of_one_measure_can_be_written_as_in_trec_eval(given: st
         ("RBP(0.8)", "RBP: expected parameters as name=value, got '0.8'"),
         ("RBP(p=)", "RBP: expected parameters as name=value, got 'p='"),
         ("RBP(p=0.8,p=0.9)", "RBP: the parameter 'p' is given twice"),
+        ("IPrec@1.5", "IPrec: 'recall' must be in [0, 1], got 1.5"),
+        ("IPrec(recall=0.1)@0.2", "IPrec: the parameter 'recall' is given twice"),
+        ("nDCG@0.5", "nDCG: 'cutoff' must be a whole number from 1 to 1,000,000, got '0.5'"),
         ("P(judged_only=maybe)@5", "P: 'judged_only' must be True or False, got 'maybe'"),
         ("nDCG(dcg='x')@5", "nDCG: 'gain' must be one of linear, exp or a table such as {0:0,1:1,2:3}, got 'x'"),
     ],

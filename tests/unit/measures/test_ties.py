@@ -8,6 +8,7 @@ from itertools import chain, permutations, product
 
 import numpy as np
 import pytest
+from tests.conftest import for_subtopics
 
 import adjudge as aj
 from adjudge.checks import Precision
@@ -36,12 +37,12 @@ def tied_scores(groups: list[list[str]]) -> dict[str, float]:
 @pytest.mark.parametrize("unjudged", ["zero", "condensed"])
 def test_the_expectation_is_the_mean_over_all_orders_of_small_groups(unjudged: str) -> None:
     measures = every_measure()
-    collection = aj.read({"s": {"q": tied_scores(GROUPS)}}, {"q": GRADES}, scale="broad")
+    collection = aj.read({"s": {"q": tied_scores(GROUPS)}}, for_subtopics({"q": GRADES}), scale="broad")
     eff = aj.evaluate(collection, measures, ties="expected", unjudged=unjudged)  # type: ignore[arg-type]
     orders = [list(chain(*order)) for order in product(*(permutations(group) for group in GROUPS))]
     assert len(orders) == 2 * 6 * 1 * 2
     every = {str(i): order for i, order in enumerate(orders)}
-    untied = aj.read({"s": every}, dict.fromkeys(every, GRADES), scale="broad")
+    untied = aj.read({"s": every}, for_subtopics(dict.fromkeys(every, GRADES)), scale="broad")
     mean = aj.evaluate(untied, measures, unjudged=unjudged).values[:, 0].mean(axis=0)  # type: ignore[arg-type]
     assert np.abs(eff.values[0, 0] - mean).max() < 1e-12
     assert eff.error is not None

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.conftest import for_subtopics
 
 import adjudge as aj
 from adjudge.arrays import Floats
@@ -64,11 +65,11 @@ def outcome(
 ) -> Outcome:
     scale = f"0..{max(grades)}"
     runs = {system: {"q": found} for system, found in lists.items()}
-    bounded = aj.evaluate(aj.read(runs, {"q": judged}, scale=scale), chosen, unjudged="bounds")
+    bounded = aj.evaluate(aj.read(runs, for_subtopics({"q": judged}), scale=scale), chosen, unjudged="bounds")
     combinations = [dict(zip(unjudged, given, strict=True)) for given in product(grades, repeat=len(unjudged))]
     every = {str(i): judged | given for i, given in enumerate(combinations)}
     runs = {system: dict.fromkeys(every, found) for system, found in lists.items()}
-    values = aj.evaluate(aj.read(runs, every, scale=scale), chosen).values
+    values = aj.evaluate(aj.read(runs, for_subtopics(every), scale=scale), chosen).values
     assert bounded.lower is not None
     assert bounded.upper is not None
     return Outcome(bounded.values[0], bounded.lower[0], bounded.upper[0], values)
@@ -99,7 +100,8 @@ def test_no_grades_of_the_unjudged_documents_lead_out_of_the_bounds(outcomes: Ou
 def test_bounds_are_reached_where_the_notes_say_so_and_only_there(outcomes: Outcomes) -> None:
     chosen, results = outcomes
     scale = "0..2" if chosen[0].name != "Fine" else "0..10"
-    collection = aj.read({"s": {"q": ["a", "b"]}}, {"q": {"a": int(scale[3:]), "b": int(scale[3:]) // 2}}, scale=scale)
+    judged = for_subtopics({"q": {"a": int(scale[3:]), "b": int(scale[3:]) // 2}})
+    collection = aj.read({"s": {"q": ["a", "b"]}}, judged, scale=scale)
     notes = aj.evaluate(collection, chosen, unjudged="bounds").notes
     (said,) = (note for note in notes if note.endswith("are reached by some grades."))
     reached = said.partition(":")[0].removeprefix("Bounds of ").split(", ")

@@ -40,7 +40,8 @@ def test_a_ranking_campaign_is_made_as_it_was_filled_in(carla: Visitor, database
     without_ties = {name: value for name, value in new_ranking_campaign(ranked="all").items() if name != "ties"}
     carla.send("/campaigns/incipits/settings", **without_ties)
     assert "The settings are saved." in carla.words
-    assert "every document has a place; no two share one" in carla.words
+    assert "Which documents get a place All of them" in carla.words
+    assert "Several documents may share a place no" in carla.words
     with database.read() as connection:
         changed = find_campaign(connection, "incipits").settings_as(RankingSettings)
     assert (changed.ties, changed.rank_all, changed.least_ranked) == (False, True, 1)

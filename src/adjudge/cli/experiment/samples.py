@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.options import read_collection
 from adjudge.cli.output import command_line, progress, with_inputs
-from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, measures_of_table
-from adjudge.errors import AdjudgeError, kept_warnings, shown
+from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, measures_of_table, named_tables
+from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.experiments.samples import Samples
@@ -29,12 +29,6 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
     """Where effectiveness comes from, and the strata of queries."""
     add_judgments_or_table(parser)
     group = parser.add_argument_group("samples")
-    group.add_argument(
-        "--effectiveness",
-        action="append",
-        metavar="[NAME=]FILE",
-        help="a table of effectiveness instead of judgments and runs; NAME is that of its collection; repeatable",
-    )
     group.add_argument("--on", metavar="SCALES", help="scales of the measures, with commas: fine,graded3,binary40")
     group.add_argument(
         "--combinations",
@@ -71,7 +65,7 @@ def check_samples(arguments: argparse.Namespace) -> None:
 
 def input_files(arguments: argparse.Namespace) -> list[str]:
     """Everything that is read, so that no output overwrites it."""
-    tables = [file for _, file in _named_tables(arguments.effectiveness or ())]
+    tables = [file for _, file in named_tables(arguments.effectiveness or ())]
     single = (arguments.judgments, arguments.metadata, arguments.teams, arguments.strata)
     return [*tables, *(arguments.runs or ()), *(file for file in single if file is not None)]
 
@@ -102,24 +96,14 @@ def _settings(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _named_tables(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The name of a collection, if one is given, and its file."""
-    for text in texts:
-        name, equals, file = text.partition("=")
-        is_named = bool(equals) and not os.path.exists(text)
-        if is_named and not (name.strip() and file):
-            raise AdjudgeError(f"--effectiveness: expected FILE or NAME=FILE, got {shown(text)}")
-        yield (name.strip(), file) if is_named else ("", text)
-
-
 def _read_tables(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effectiveness]]:
     """Tables of effectiveness; a measure that a table does not name is called as its file, unless the collection is."""
     from adjudge.formats import read_effectiveness
     from adjudge.model.effectiveness import Effectiveness
 
-    named = list(_named_tables(arguments.effectiveness))
+    named = list(named_tables(arguments.effectiveness))
     for name, file in named:
-        eff = read_effectiveness(file)
+        eff = read_effectiveness(file, missing="keep")
         if not isinstance(eff, Effectiveness):
             raise AdjudgeError(
                 f"{file}: expected effectiveness of one assessor or of all together, got a column of them"
