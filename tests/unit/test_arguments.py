@@ -15,7 +15,6 @@ EFFECTIVENESS = aj.evaluate(DEMO, "CG@5")
 WRONG: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "'ratings' must be ratings .*, got Collection": (aj.agreement, (DEMO,)),
     "'eff' must be effectiveness .*, got None": (aj.summarize, (None,)),
-    "'eff' must be effectiveness .*, got DataFrame": (aj.summarize, (EFFECTIVENESS.to_pandas(),)),
     "'eff' must be effectiveness .*, got Collection": (aj.compare, (DEMO,)),
     "'collection' must be a collection .*, got <Effectiveness.*": (aj.evaluate, (EFFECTIVENESS, "CG@5")),
     "'answers' must be rankings or preferences .*, got None": (aj.ground_truth, (None,)),
