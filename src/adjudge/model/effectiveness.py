@@ -15,7 +15,7 @@ from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column, Result, columns_of
 from adjudge.tables import Heading, Table
-from adjudge.text import counted, plural
+from adjudge.text import counted, listed, plural
 
 
 class EffectivenessRow(TypedDict):
@@ -291,8 +291,11 @@ def beside(tables: Sequence[Effectiveness], *, names: Sequence[str]) -> Effectiv
         rows, chosen = [place[query] for query in table.queries], table[measures]
         values[rows, s], judged[rows, s] = chosen.values[:, 0], chosen.judged[:, 0]
     notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
-    if lacking := int(np.isnan(values).any(axis=(1, 2)).sum()):
-        notes += (f"{counted(lacking, 'query')} of {len(queries)} without effectiveness of every system.",)
+    if len(lacking := np.flatnonzero(np.isnan(values).any(axis=(1, 2)))):
+        names_lacking = listed([f"'{queries[q]}'" for q in lacking], most=3)
+        notes += (
+            f"{counted(len(lacking), 'query')} of {len(queries)} left out, as a system lacks them: {names_lacking}.",
+        )
     inputs = tuple(dict.fromkeys(file for table in tables for file in table.provenance.inputs))
     return Effectiveness(values, queries, tuple(names), measures, judged, notes=notes, provenance=Provenance(inputs))
 

@@ -100,14 +100,14 @@ class Gate(Result):
     @property
     def passed(self) -> bool:
         """Whether every measure lets the new system pass."""
-        return all(found.passed for found in self.measures)
+        return all(row.passed for row in self.measures)
 
     @property
     def title(self) -> str:
         """The verdict in a sentence."""
         by = f" by more than {self.margin:g}" if self.margin else ""
         about = f"{self.base}{by}, with {percent(self.confidence)} confidence"
-        shown = {found.verdict for found in self.measures}
+        shown = {row.verdict for row in self.measures}
         if "worse" in shown:
             said = f"is worse than {about}"
         elif shown == {"no worse"}:
@@ -118,24 +118,24 @@ class Gate(Result):
             said = f"is not shown to be worse than {about}, nor to be no worse"
         return f"{'PASSED' if self.passed else 'FAILED'}: {self.new} {said}."
 
-    def sentence(self, found: GateMeasure) -> str:
+    def sentence(self, row: GateMeasure) -> str:
         """The numbers of a measure in a line."""
-        ends = f"{percent(2 * self.confidence - 1)} interval {found.low:+.4f} to {found.high:+.4f}"
-        p = f"p {shown_p(found.p_worse)} of worse, {shown_p(found.p_no_worse)} of no worse"
+        ends = f"{percent(2 * self.confidence - 1)} interval {row.low:+.4f} to {row.high:+.4f}"
+        p = f"one-sided p: {shown_p(row.p_worse)} (worse), {shown_p(row.p_no_worse)} (no worse)"
         return (
-            f"{found.measure}: {found.base:.4f} -> {found.new:.4f}, difference {found.difference:+.4f} ({ends}); "
-            f"{p} ({self.test} test, {counted(found.n_queries, 'query')})."
+            f"{row.measure}: {row.base:.4f} -> {row.new:.4f}, difference {row.difference:+.4f} ({ends}); "
+            f"{p}; {self.test} test, {counted(row.n_queries, 'query')}."
         )
 
     def outlook(self) -> str:
         """What these queries can show, and how many would decide where they do not."""
-        losses = [f"{found.detectable:.4f} in {found.measure}" for found in self.measures]
-        n_queries = counted(min(found.n_queries for found in self.measures), "query")
+        losses = [f"{row.detectable:.4f} in {row.measure}" for row in self.measures]
+        n_queries = counted(min(row.n_queries for row in self.measures), "query")
         said = f"{n_queries} show a loss of {listed(losses)} with probability {self.power:g}."
         needed = [
-            f"{'more than ten million' if (n := found.queries_needed) is None else f'{n:,}'} by {found.measure}"
-            for found in self.measures
-            if found.verdict == "undecided"
+            f"{'more than ten million' if (n := row.queries_needed) is None else f'{n:,}'} by {row.measure}"
+            for row in self.measures
+            if row.verdict == "undecided"
         ]
         return (
             f"{said} Queries that would decide, if the true difference is as observed: {listed(needed)}."
@@ -160,16 +160,16 @@ class Gate(Result):
         """JUnit XML, a test case per measure, as GitHub, GitLab and Jenkins show it."""
         from xml.etree import ElementTree as Tree
 
-        failures = str(sum(not found.passed for found in self.measures))
+        failures = str(sum(not row.passed for row in self.measures))
         counts = {"tests": str(len(self.measures)), "failures": failures, "errors": "0", "time": "0"}
         top = Tree.Element("testsuites", {"name": "adjudge gate", **counts})
         suite = Tree.SubElement(top, "testsuite", {"name": f"{self.new} against {self.base}", **counts, "skipped": "0"})
-        for found in self.measures:
-            case = Tree.SubElement(suite, "testcase", {"classname": "adjudge.gate", "name": found.measure, "time": "0"})
-            if not found.passed:
-                failure = Tree.SubElement(case, "failure", {"message": self.title, "type": found.verdict})
-                failure.text = self.sentence(found)
-            Tree.SubElement(case, "system-out").text = f"{self.sentence(found)}\n{self.outlook()}"
+        for row in self.measures:
+            case = Tree.SubElement(suite, "testcase", {"classname": "adjudge.gate", "name": row.measure, "time": "0"})
+            if not row.passed:
+                failure = Tree.SubElement(case, "failure", {"message": self.title, "type": row.verdict})
+                failure.text = self.sentence(row)
+            Tree.SubElement(case, "system-out").text = f"{self.sentence(row)}\n{self.outlook()}"
         Tree.indent(top)
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{Tree.tostring(top, encoding="unicode")}\n'
 
@@ -216,10 +216,10 @@ def gate(
 
     >>> import adjudge as aj
     >>> eff = aj.evaluate(aj.demo(), "CG@5").select(systems=["KLN2", "ZX1"])
-    >>> found = aj.gate(eff, margin=0.01)
-    >>> found.passed
+    >>> gate = aj.gate(eff, margin=0.01)
+    >>> gate.passed
     False
-    >>> print(found.lines()[0])
+    >>> print(gate.lines()[0])
     FAILED: ZX1 is worse than KLN2 by more than 0.01, with 95 % confidence.
     """
     seed = as_seed(seed)
@@ -239,7 +239,7 @@ def gate(
         shifted = [np.column_stack([each[:, 1], each[:, 0] - margin]) for each in matrices]
         return correct(np.array([run_test(each, (new, base), **how).of(new, base).p for each in shifted]))
 
-    found = tuple(
+    rows = tuple(
         _measured(name, matrix, p=p, margin=margin, require=require, alpha=alpha, level=level, wanted=power)
         for name, matrix, *p in zip(pair.measures, matrices, p_values("less"), p_values("greater"), strict=True)
     )
@@ -247,7 +247,7 @@ def gate(
     about = () if estimand == MEAN else (f"The {test} test is about the {estimand}, not the mean.",)
     settings = {"require": require, "margin": margin, "confidence": confidence, "test": test, "correction": used}
     provenance = eff.provenance.with_settings(**settings, power=power, seed=seed)
-    return Gate(base, new, found, require, margin, confidence, power, test, used, (*eff.notes, *about), provenance)
+    return Gate(base, new, rows, require, margin, confidence, power, test, used, (*eff.notes, *about), provenance)
 
 
 def _names(eff: Effectiveness, base: str | None, new: str | None) -> tuple[str, str]:
@@ -261,8 +261,8 @@ def _names(eff: Effectiveness, base: str | None, new: str | None) -> tuple[str, 
     wanted = (base is None) + (new is None)
     if wanted and len(others) != wanted:
         raise AdjudgeError(f"a gate compares two systems, got {len(eff.systems)}; name 'base' and 'new'")
-    found = iter(others)
-    return base if base is not None else next(found), new if new is not None else next(found)
+    rest = iter(others)
+    return base if base is not None else next(rest), new if new is not None else next(rest)
 
 
 def _measured(
