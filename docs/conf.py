@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from adjudge import __version__  # noqa: E402 - found through the path above
+from adjudge.reporting.figures import DARK, PALETTE  # noqa: E402
 
 project = "Adjudge"
 author = "The Adjudge developers"
@@ -51,7 +52,11 @@ html_static_path = ["_static"]
 html_css_files = ["adjudge.css"]
 html_show_sphinx = False
 html_copy_source = False
-html_theme_options = {  # the colours of the web app
-    "light_css_variables": {"color-brand-primary": "#14655d", "color-brand-content": "#14655d"},
-    "dark_css_variables": {"color-brand-primary": "#7fd1c4", "color-brand-content": "#7fd1c4"},
+html_theme_options = {  # the colours of reports and of the web app
+    f"{name}_css_variables": {
+        "color-brand-primary": colours["accent"],
+        "color-brand-content": colours["accent"],
+        "figure-paper": PALETTE["paper"],
+    }
+    for name, colours in (("light", PALETTE), ("dark", DARK))
 }

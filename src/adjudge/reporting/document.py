@@ -1,13 +1,15 @@
-"""A report before it has a look: sections of sentences, tables and figures.
+"""A report before it has a look: its answer, then sections of sentences, tables and figures.
 
-Sections compute; renderers (HTML, Markdown, LaTeX, JSON) only show. A figure carries its data and the function that
-draws them, so that the same report can go into a page as SVG, to a paper as PDF, or to JSON as numbers.
+Sections compute; renderers (HTML, Markdown, LaTeX, JSON) only show. On a page every table sorts by its headings. A
+figure carries its data and the function that draws them, so that the same report can go into a page as SVG, to a paper
+as PDF, or to JSON as numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from adjudge.registry import Registry
@@ -32,6 +34,7 @@ class TableBlock:
     """A table. Cells are text to show; ``records`` are the same rows as plain values for JSON.
 
     A ``folded`` table is closed on a page until the reader opens it; in print and in other forms it is always open.
+    With ``total`` the last row is about all others, and stays below them when they are sorted.
     """
 
     name: str
@@ -41,6 +44,7 @@ class TableBlock:
     records: Sequence[dict[str, Any]] = field(default=(), repr=False)
     emphasised: frozenset[tuple[int, int]] = frozenset()
     folded: bool = False
+    total: bool = False
 
     @classmethod
     def of(
@@ -77,17 +81,23 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report: what it is about, its sections, and their provenance."""
+    """A whole report: what it is about, its sections, their provenance, and the answer that it begins with.
+
+    ``home`` is the name and the address of the page that it comes from, such as that of a campaign.
+    """
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
     provenance: dict[str, Any]
+    lead: tuple[Block, ...] = ()
+    home: tuple[str, str] | None = None
 
     @property
     def figures(self) -> tuple[FigureBlock, ...]:
         """All figures, in order."""
-        return tuple(block for section in self.sections for block in section.blocks if isinstance(block, FigureBlock))
+        blocks = chain(self.lead, *(section.blocks for section in self.sections))
+        return tuple(block for block in blocks if isinstance(block, FigureBlock))
 
 
 SectionFunction = Callable[[Any], Section | Sequence[Section] | None]

@@ -15,20 +15,32 @@ import numpy as np
 from adjudge.arrays import Floats, Mask
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 
 PALETTE = {
-    "ink": "#1b1d22",
-    "muted": "#6a6e77",
-    "line": "#c3c6cd",
-    "paper": "#fefefe",
-    "accent": "#2557c4",
-    "soft": "#7f9ad8",
-    "warm": "#b4452f",
+    "ink": "#1c2422",
+    "muted": "#56605d",
+    "line": "#dcd8ce",
+    "paper": "#fffefb",
+    "accent": "#14655d",
+    "soft": "#7fb2ab",
+    "warm": "#96481a",
 }
+"""The colours of figures, of pages of reports, of the documentation and, by other names, of the web app."""
+DARK = {
+    "ink": "#e9ecea",
+    "muted": "#a7b1ae",
+    "line": "#31393c",
+    "paper": "#1b2124",
+    "accent": "#7fd1c4",
+    "soft": "#4b8a82",
+    "warm": "#f0b488",
+}
+"""The same on dark paper."""
 COLOURS = ("accent", "warm", "ink", "soft", "muted")
 """Colours of lines, in order."""
 _WIDTH = 7.2
@@ -58,6 +70,17 @@ def style() -> Any:
         "savefig.facecolor": "none",
         "figure.constrained_layout.use": True,
     }
+
+
+DESCRIPTIONS = "adjudge_descriptions"
+
+
+def describe(artist: Artist, texts: Sequence[str]) -> None:
+    """Say what each mark of a collection is, or a line, patch or text as a whole; pages show it beside the pointer.
+
+    A text for each mark, in the order of the data: ``describe(axes.scatter(x, y), ["KLN2: 0.647", …])``.
+    """
+    setattr(artist, DESCRIPTIONS, list(texts))
 
 
 def canvas(height: float, columns: int = 1) -> tuple[Figure, Sequence[Axes]]:
@@ -122,7 +145,14 @@ def forest(data: Forest) -> Figure:
     figure, (axes,) = canvas(_height(len(data.systems)))
     y = np.arange(len(data.systems))
     axes.hlines(y, data.low, data.high, color=PALETTE["accent"], linewidth=1.6)
-    axes.plot(data.mean, y, "o", color=PALETTE["accent"], markersize=5)
+    dots = axes.scatter(data.mean, y, s=25, color=PALETTE["accent"], linewidth=0, zorder=3)
+    describe(
+        dots,
+        [
+            f"{name}: {mean:.3f} [{low:.3f}, {high:.3f}]"
+            for name, mean, low, high in zip(data.systems, data.mean, data.low, data.high, strict=True)
+        ],
+    )
     _system_axis(axes, data.systems)
     axes.set_xlabel(data.label)
     return figure

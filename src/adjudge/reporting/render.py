@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
-from importlib import resources
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,11 +17,15 @@ from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 from adjudge.io import write_whole
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reporting.figures import PALETTE, style
+from adjudge.reporting.figures import DARK, DESCRIPTIONS, PALETTE, style
 from adjudge.tables import Table, as_json, escape_latex, escape_markdown
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+    from matplotlib.figure import Figure
     from rich.console import RenderableType
+
+_HERE = Path(__file__).parent
 
 
 def render(report: Report, form: str, *, figures: str = "") -> str:
@@ -62,21 +66,45 @@ def write_report(report: Report, path: str | Path, *, figures: str | Path | None
 
 
 def _html(report: Report) -> str:
-    """One self-contained page: no network, light and dark, prints well."""
-    import jinja2
+    """One self-contained page: no network, light and dark, prints well; its script adds, and nothing depends on it."""
+    import markupsafe
 
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    page = resources.files("adjudge.reporting").joinpath("page.html.jinja").read_text(encoding="utf-8")
     groups: list[tuple[Section, list[Section]]] = []  # sections of level 1 with their parts
     for section in report.sections:
         if section.level == 1:
             groups.append((section, []))
         else:
             groups[-1][1].append(section)
-    values = {"report": report, "groups": groups, "kind": lambda block: type(block).__name__, "svg": _inline_svg}
-    return environment.from_string(page).render(values) + "\n"
+    values = {
+        "report": report,
+        "groups": groups,
+        "light": PALETTE,
+        "dark": DARK,
+        "script": markupsafe.Markup(page_script()),
+        "kind": lambda block: type(block).__name__,
+        "svg": _inline_svg,
+    }
+    return _page().render(values) + "\n"
+
+
+@cache
+def _page() -> Template:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.jinja")
+
+
+@cache
+def page_script() -> str:
+    """The script of every page, which a server's content policy has to name by its digest."""
+    return (_HERE / "page.js").read_text(encoding="utf-8")
 
 
 def _inline_svg(block: FigureBlock) -> Any:
@@ -113,9 +141,29 @@ def figure_bytes(block: FigureBlock, form: str) -> bytes:
     with mpl.rc_context(style()), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # characters that a font lacks, names too long for a layout
         drawing = block.draw(block.data)
+        if form == "svg":
+            _link_marks(drawing)
         drawing.savefig(buffer, format=form, metadata=metadata)
         pyplot.close(drawing)
-    return buffer.getvalue()
+    return _with_titles(buffer.getvalue()) if form == "svg" else buffer.getvalue()
+
+
+def _link_marks(drawing: Figure) -> None:
+    """Give a link to every mark that ``figures.describe`` described: Matplotlib draws these one by one."""
+    from matplotlib.collections import Collection
+
+    for artist in drawing.findobj(lambda artist: hasattr(artist, DESCRIPTIONS)):
+        links = [f"title:{text}" for text in getattr(artist, DESCRIPTIONS)]
+        if isinstance(artist, Collection):
+            artist.set_urls(links)
+        else:
+            artist.set_url(links[0])
+
+
+def _with_titles(svg: bytes) -> bytes:
+    """Links of marks as groups with titles, which browsers show beside the pointer."""
+    svg, n_marks = re.subn(rb'<a xlink:href="title:([^"]*)"[^>]*>', rb'<g class="datum"><title>\1</title>', svg)
+    return svg.replace(b"</a>", b"</g>") if n_marks else svg
 
 
 def write_figures(report: Report, directory: Path) -> list[Path]:
@@ -134,6 +182,11 @@ def write_figures(report: Report, directory: Path) -> list[Path]:
 def _markdown(report: Report, figures: str) -> str:
     """The report as Markdown; figures are linked, with their captions."""
     parts = [f"# {escape_markdown(' '.join(report.title.split()))}\n\n{escape_markdown(report.subtitle)}\n"]
+    parts += [
+        f"\n[{escape_markdown(name)}]({quote(address, safe=':/?=&')})\n"
+        for name, address in filter(None, [report.home])
+    ]
+    parts.extend(_markdown_block(block, figures) for block in report.lead)
     for section in report.sections:
         parts.append(f"\n#{'#' * section.level} {section.title}\n")
         parts.extend(_markdown_block(block, figures) for block in section.blocks)
@@ -168,6 +221,7 @@ def _latex(report: Report, figures: str) -> str:
     origins = [f"{name}: {value}" for name, value in _origins(report)]
     heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
     parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
+    parts.extend(_latex_block(block, figures) for block in report.lead)
     for section in report.sections:
         parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{escape_latex(section.title)}}}\n")
         parts.extend(_latex_block(block, figures) for block in section.blocks)
@@ -190,7 +244,9 @@ def _json(report: Report) -> str:
         section.name: {"title": section.title, "blocks": [_values(block) for block in section.blocks]}
         for section in report.sections
     }
-    head = {"title": report.title, "subtitle": report.subtitle}
+    head = {"title": report.title, "subtitle": report.subtitle, "lead": [_values(block) for block in report.lead]}
+    if report.home is not None:
+        head["home"] = report.home[1]
     return as_json({**head, "sections": sections, "provenance": report.provenance})
 
 

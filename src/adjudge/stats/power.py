@@ -143,6 +143,19 @@ def queries_needed(
     return np.asarray(high)[()]
 
 
+def fewest_queries(
+    difference: float, sd: float, *, alpha: float, power: float, alternative: Alternative = "two-sided"
+) -> int | None:
+    """:func:`queries_needed` for one difference; None where ten million queries are not enough.
+
+    >>> fewest_queries(0.05, 0.25, alpha=0.05, power=0.8), fewest_queries(0.0, 0.25, alpha=0.05, power=0.8)
+    (199, None)
+    """
+    if _power(*np.broadcast_arrays(difference, sd, MOST_QUERIES), alpha, alternative) < power:
+        return None
+    return int(queries_needed(difference, sd, alpha=alpha, power=power, alternative=alternative))
+
+
 def _power(d: Floats, s: Floats, n: Floats | Ints, alpha: float, alternative: Alternative) -> Floats:
     """Power of the test at a difference and its spread, which is checked already."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

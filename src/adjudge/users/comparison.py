@@ -164,6 +164,13 @@ class Comparison(Result):
         return tuple(pair for pair in self.pairs if pair.parted)
 
     @property
+    def margin_is_given(self) -> bool:
+        """Whether the smallest difference that matters was chosen, and is not what users notice."""
+        return self.margin is not None and (
+            self.agreement is None or self.margin != noticeable_difference(self.agreement)
+        )
+
+    @property
     def estimand(self) -> str:
         """What the test is about: the mean difference, or what its pairs have beside p."""
         return self.pairs[0].estimand

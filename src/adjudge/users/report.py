@@ -31,10 +31,10 @@ from adjudge.stats.effects import Verdict
 from adjudge.stats.gtheory.plan import make_plan, power_plan
 from adjudge.stats.gtheory.report import plan_blocks
 from adjudge.stats.multiple import friedman
-from adjudge.stats.power import MOST_QUERIES
+from adjudge.stats.power import MOST_QUERIES, fewest_queries
 from adjudge.stats.summary import Summary, summarize
 from adjudge.tables import Heading
-from adjudge.text import counted, percent, shown_p, with_interval
+from adjudge.text import counted, listed, percent, plural, shown_p
 from adjudge.users.comparison import CompareSettings, Comparison, Pair, compare
 from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
@@ -153,9 +153,173 @@ def make_report(
         f"{len(eff.systems)} systems, {counted(eff.n_queries, 'query')}, {', '.join(eff.measures)}. "
         f"Differences by {main.test} test with {main.correction} correction at α = {main.alpha:g}."
     )
-    return Report(
-        title or f"{eff.measures[0]} of {len(eff.systems)} systems", subtitle, tuple(made), provenance.to_dict()
+    heading = title or f"{eff.measures[0]} of {len(eff.systems)} systems"
+    return Report(heading, subtitle, tuple(made), provenance.to_dict(), answer(evidence))
+
+
+_NAMED = 3  # systems in a sentence
+_POWER = 0.8
+_FEW_QUERIES = 10
+_CERTAIN = 1e6  # an effect that every query shows alike
+_SIDES = {"greater": "better", "less": "worse"}
+
+
+def answer(evidence: Evidence) -> tuple[Block, ...]:
+    """What a report begins with: who leads, what is real and what is noticed, what would settle the rest; a figure."""
+    main = evidence.main
+    sentences = (_lead_sentence(evidence), _count_sentence(main), _rest_sentence(main, _unit(evidence.eff)))
+    return (*map(Paragraph, sentences), _forest(evidence.summary))
+
+
+def _lead_sentence(evidence: Evidence) -> str:
+    """Who has the highest mean, and who is tied with it: systems without a significant difference are tied."""
+    main, order = evidence.main, _ranking(evidence.main)
+    means = dict(zip(main.systems, main.means, strict=True))
+    best = order[0]
+    over = _over(evidence.eff, evidence.summary.of(best, main.measure).n_queries)
+    if len(main) == 1:
+        return f"{_pair_words(main)}: {main.pairs[0].sentence(main.measure)} {over}."
+    highest = f"the highest mean {main.measure}, {means[best]:.3f} {over}"
+    if not main.complete or main.alternative != "two-sided":
+        return f"{best} has {highest}; {_baseline_words(main)}."
+    alike = [name for name in order if np.isclose(means[name], means[best], rtol=1e-9, atol=1e-12)]
+    others = [name for name in order if name not in alike]
+    tied = [name for name in others if not main.of(best, name).significant]
+    better = [name for name in others if _winner(main.of(best, name), main) == name]
+    text = f"{listed(alike, most=_NAMED)} {'has' if len(alike) == 1 else 'share'} {highest}"
+    if tied:
+        names = f"all {len(others)} others" if _NAMED < len(tied) == len(others) else listed(tied, most=_NAMED)
+        text += f", tied with {names}"
+    elif others and not better:
+        names = {1: others[0], 2: "both others"}.get(len(others), f"all {len(others)} others")
+        text += f", significantly ahead of {names}"
+    return f"{text}{f', but the {main.test} test prefers {listed(better, most=_NAMED)}' if better else ''}."
+
+
+def _winner(pair: Pair, main: Comparison) -> str | None:
+    """Which of two systems the test says is better; None where it does not say."""
+    if not pair.significant:
+        return None
+    if main.alternative != "two-sided":
+        return pair.system if main.alternative == "greater" else pair.other
+    return pair.system if pair.estimate > (0.5 if pair.estimand == "share of wins" else 0) else pair.other
+
+
+def _pair_words(main: Comparison) -> str:
+    """Two systems, and which is better."""
+    (pair,) = main.pairs
+    winner = _winner(pair, main)
+    if winner is None and main.alternative != "two-sided":
+        return f"{pair.system} is not shown to be {_SIDES[main.alternative]} than {pair.other}"
+    if winner is None:
+        return f"{pair.system} and {pair.other} are tied"
+    if winner == pair.other and main.alternative == "two-sided":
+        return f"{pair.system} has the higher mean, but the {main.test} test prefers {pair.other}"
+    return f"{winner} is better than {pair.other if winner == pair.system else pair.system}"
+
+
+def _baseline_words(main: Comparison) -> str:
+    """How many systems are better and worse than the baselines, and how many are tied with them."""
+    winners, names = [_winner(pair, main) for pair in main.pairs], listed(main.baselines, most=_NAMED)
+    worse, tied = sum(winner in main.baselines for winner in winners), winners.count(None)
+    side = "" if main.alternative == "two-sided" else f"not shown to be {_SIDES[main.alternative]}"
+    counts = {"significantly better": len(main) - worse - tied, "significantly worse": worse, side or "tied": tied}
+    first, *more = [f"{n:,} {what}" for what, n in counts.items() if n]
+    are = "is" if first.startswith("1 ") else "are"
+    of = (
+        f"the {counted(len(main), 'system')} compared" if len(main.baselines) == 1 else counted(len(main), "comparison")
     )
+    return f"of {of} with {names}, {listed([first.replace(' ', f' {are} ', 1), *more])}"
+
+
+def _unit(eff: Effectiveness) -> str:
+    """What counts as one query: a data set where only means of data sets are known."""
+    return "data set" if eff.datasets and eff.datasets == eff.queries else "query"
+
+
+def _over(eff: Effectiveness, n_queries: int) -> str:
+    unit, n_datasets = _unit(eff), len(set(eff.datasets))
+    of = f" of {n_datasets} data sets" if unit == "query" and n_datasets > 1 else ""
+    return f"over {counted(n_queries, unit)}{of}"
+
+
+def _count_sentence(main: Comparison) -> str:
+    """How many differences are significant, and how many users would notice."""
+    n, n_significant = len(main), sum(pair.significant for pair in main.pairs)
+    noticed = [pair for pair in main.pairs if pair.noticeable]
+    is_known = any(pair.noticeable is not None for pair in main.pairs)
+    correction = "no" if main.correction == "none" else main.correction
+    how = f"statistically significant ({main.test} test, {correction} correction, α = {main.alpha:g})"
+    if n == 1:
+        real, negation = f"The difference is {'' if n_significant else 'not '}{how}", "" if noticed else "not "
+        if not is_known:
+            return f"{real}; whether users would notice it is not known."
+        if main.margin_is_given:
+            return f"{real}, and {negation}as large as {main.margin:g}, the smallest that matters."
+        return f"{real}; most users would {negation}notice one of this size."
+    real = f"{_part(n_significant, n).capitalize()} differences {'is' if n_significant < 2 else 'are'} {how}"
+    if not is_known:
+        return f"{real}; whether users would notice them is not known."
+    both = sum(pair.significant for pair in noticed)
+    of_them = f", {'all' if both == len(noticed) else both or 'none'} of them significant" if noticed else ""
+    if len(noticed) == 1:
+        of_them = f", which is {'' if both else 'not '}significant"
+    if main.margin_is_given:
+        are = "is" if len(noticed) < 2 else "are"
+        return f"{real}; {_part(len(noticed), n)} {are} at least {main.margin:g}, the smallest that matters{of_them}."
+    return f"{real}; most users would notice {_part(len(noticed), n)}{of_them}."
+
+
+def _part(n: int, of: int) -> str:
+    return f"all {of:,}" if n == of else f"{f'{n:,}' if n else 'none'} of the {of:,}"
+
+
+def _rest_sentence(main: Comparison, unit: str) -> str:
+    """How many queries would settle what is open: neither significant nor shown to be too small to matter.
+
+    By a t test of each pair, if its difference is as large as it looks, at the level that the correction leaves to
+    those that are not significant. In a one-sided test, differences that point the other way are not open.
+    """
+    silent = [pair for pair in main.pairs if not pair.significant]
+    side = {"two-sided": 0, "greater": 1, "less": -1}[main.alternative]
+    astray = [pair for pair in silent if pair.difference * side < 0]
+    small = [pair for pair in silent if pair.verdict == Verdict.EQUIVALENT and pair not in astray]
+    rest = [pair for pair in silent if pair not in astray and pair not in small]
+    now, best = max(pair.n_queries for pair in main.pairs), _ranking(main)[0]
+    share = {"none": 1, "bh": 1, "holm": len(silent)}.get(main.correction, len(main))
+
+    def needed(pairs: Sequence[Pair], place: int) -> int | None:
+        """Queries for the pair at this place, from the easiest to the hardest."""
+        effects = np.nan_to_num([abs(pair.d_z) for pair in pairs], posinf=_CERTAIN)
+        effect, level = sorted(effects.tolist(), reverse=True)[place], main.alpha / share
+        return fewest_queries(effect, 1, alpha=level, power=_POWER, alternative="greater" if side else "two-sided")
+
+    why = (
+        [f"{len(small):,} {'is' if len(small) == 1 else 'are'} shown to be smaller than {main.margin:.3f}"]
+        if small
+        else []
+    )
+    why += [f"{len(astray):,} {'points' if len(astray) == 1 else 'point'} the other way"] if astray else []
+    text = f"No difference{' that matters' if small else ''} is left open{f': {listed(why)}' if why else ''}"
+    if rest:
+        many = needed(rest, (len(rest) - 1) // 2)
+        what = (
+            f"half of the {len(rest):,} differences that are open" if len(rest) > 1 else "the difference that is open"
+        )
+        queries = (
+            f"No number of {plural(unit)}"
+            if many is None
+            else f"About {counted(many, unit)}, for the {now:,} there are,"
+        )
+        text = f"{queries} would settle {what}"
+    ties = [pair for pair in silent if best in (pair.system, pair.other)] if main.complete and not side else []
+    if ties and len(main) > 1:
+        last = needed(ties, -1)
+        queries = f"no number of {plural(unit)}" if last is None else f"about {counted(last, unit)}"
+        text += f"; {queries} would put {best} alone at the top"
+    if rest or (ties and len(main) > 1):
+        text += f" (paired t test, {percent(_POWER)} power, if differences are as large as they look)"
+    return f"{text}.{f' With {counted(now, unit)} all of this is rough.' if now < _FEW_QUERIES else ''}"
 
 
 @checked(
@@ -233,14 +397,13 @@ _SHOWN_PAIRS = 30
 
 @section("overview")
 def overview(evidence: Evidence) -> Section:
-    """Means with intervals: a table of all measures and a forest plot of the main one."""
+    """Means with intervals, by every measure."""
     summary = evidence.summary
-    best, level = summary[0], percent(summary.confidence)
     text = (
-        f"{best.system} has the highest mean: {best.measure} = {with_interval(best.mean, best.low, best.high)} over "
-        f"{counted(best.n_queries, 'query')}. Intervals of means hold {level} ({summary.interval})."
+        f"Intervals hold {percent(summary.confidence)} ({summary.interval}). They may overlap although systems differ: "
+        "pairs are compared below."
     )
-    return Section("overview", "Overview", (Paragraph(text), _mean_table(summary), _forest(summary)))
+    return Section("overview", "Overview", (Paragraph(text), _mean_table(summary)))
 
 
 def _mean_table(summary: Summary) -> TableBlock:
@@ -276,7 +439,7 @@ def _forest(summary: Summary) -> FigureBlock:
         f"Mean {name} of each system with its interval, from {column[0].system} at {column[0].mean:.3f} down to "
         f"{column[-1].system} at {column[-1].mean:.3f}."
     )
-    caption = f"Means of {name}. Intervals may overlap although systems differ: pairs are compared below."
+    caption = f"Means of {name} with {level} intervals."
     return FigureBlock("forest", caption, alt, data, figures.forest)
 
 
@@ -284,7 +447,12 @@ def _forest(summary: Summary) -> FigureBlock:
 def differences(evidence: Evidence) -> Section:
     """Which differences are significant, which noticeable, and where the two answers disagree."""
     main = evidence.main
-    texts = [_count_sentence(main), _disagreement_sentence(main), f"{main.about_test}." if main.about_test else ""]
+    texts = [
+        _count_sentence(main),
+        _margin_sentence(main),
+        _disagreement_sentence(main),
+        f"{main.about_test}." if main.about_test else "",
+    ]
     blocks: list[Block] = [*(Paragraph(text) for text in texts if text), _pair_table(main), _disagreement_figure(main)]
     if main.complete:
         blocks.append(_matrix_figure(main))
@@ -293,18 +461,18 @@ def differences(evidence: Evidence) -> Section:
     return Section("differences", "Which differences are real, and which matter", tuple(blocks))
 
 
-def _count_sentence(main: Comparison) -> str:
-    significant = sum(pair.significant for pair in main.pairs)
-    are = "is" if len(main) == 1 else "are"
-    text = f"{significant} of {counted(len(main), 'difference')} in {main.measure} {are} statistically significant."
-    known = [pair.noticeable for pair in main.pairs if pair.noticeable is not None]
-    if not known:
-        return f"{text} Whether users would notice them is not known: {main.margin_source}."
-    text += f" {sum(known) or 'None'} {'is' if sum(known) < 2 else 'are'} noticeable: {main.margin_source}."
+def _margin_sentence(main: Comparison) -> str:
+    """What noticeable means here, and how many differences are shown to be smaller."""
     if main.margin is None:
-        return text
+        if main.agreement is not None:
+            return f"Users would notice none of them: {main.margin_source}."
+        return f"Whether users would notice a difference is not known: {main.margin_source}."
     small = sum(pair.verdict in (Verdict.EQUIVALENT, Verdict.BOTH) for pair in main.pairs)
-    text += f" Of {small} the data show that they are smaller than {main.margin:.3f}."
+    source = main.margin_source if main.margin_is_given else f"a difference is noticeable when {main.margin_source}"
+    text = (
+        f"{source[0].upper()}{source[1:]}. The data show that {_part(small, len(main))} {'is' if small < 2 else 'are'} "
+        f"smaller than {main.margin:.3f}."
+    )
     return f"{text} {main.about_equivalence}." if main.about_equivalence else text
 
 

@@ -73,7 +73,8 @@ def page(html: str) -> Page:
 
 
 def test_the_page_loads_nothing_from_anywhere(html: str, page: Page) -> None:
-    assert not any(page.all(tag) for tag in ("script", "link", "img"))
+    assert not any(page.all(tag) for tag in ("link", "img"))
+    assert page.all("script") == [{}], "its own, inside"
     assert re.findall(r'(?:src|href)="(?!#)([^"]*)"|url\(http|@import', html) == []
     assert "&lt;script&gt;" in html, "names cannot break out of the page"
 
@@ -320,9 +321,9 @@ def test_whoever_waits_for_a_report_hears_of_each_section() -> None:
 @pytest.mark.parametrize(
     ("means", "said"),
     [
-        ((0.1, 0.1, 0.1), "None is noticeable: "),
-        ((0.1, 0.4, 0.7), "1 is noticeable: "),
-        ((0.1, 0.1, 0.7), "2 are noticeable: "),
+        ((0.1, 0.1, 0.1), "none of the 3 is at least 0.5, the smallest that matters."),
+        ((0.1, 0.4, 0.7), "1 of the 3 is at least 0.5, the smallest that matters, which is significant."),
+        ((0.1, 0.1, 0.7), "2 of the 3 are at least 0.5, the smallest that matters, all of them significant."),
     ],
 )
 def test_the_report_counts_noticeable_pairs_in_words(means: tuple[float, ...], said: str) -> None:

@@ -33,6 +33,54 @@ def opened(page: Page, tmp_path: Path) -> Page:
     return page
 
 
+@pytest.fixture
+def sorting(page: Page, tmp_path: Path) -> Page:
+    """A page with one table whose columns hold words, numbers with intervals, and numbers with gaps."""
+    columns = (Heading("System", "left"), Heading("Mean"), Heading("Queries needed"))
+    rows = (
+        ("s10", "0.5 [0.4, 0.6]", "1,200"),
+        ("s9", "−0.25", "never"),
+        ("s1", "10.5", "–"),
+        ("s2", "< 1e-06", "300"),
+        ("all", "2", "9"),
+    )
+    table = TableBlock("means", "Means.", columns, rows, total=True)
+    report = Report("Title", "", (Section("all", "All", (table,)),), Provenance().to_dict())
+    (tmp_path / "page.html").write_text(render(report, "html"), encoding="utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    return page
+
+
+def names(page: Page) -> list[str]:
+    return page.locator("#means tbody th").all_inner_texts()
+
+
+def press(page: Page, heading: str) -> str | None:
+    """Press a heading; returns the order that it then tells screen readers."""
+    page.get_by_role("button", name=heading).press("Enter")
+    return page.get_by_role("columnheader", name=heading).get_attribute("aria-sort")
+
+
+def test_a_table_sorts_by_numbers_and_words_and_comes_back_to_its_order(sorting: Page) -> None:
+    assert press(sorting, "Mean") == "descending"
+    assert names(sorting) == ["s1", "s10", "s2", "s9"]
+    assert press(sorting, "Mean") == "ascending"
+    assert names(sorting) == ["s9", "s2", "s10", "s1"]
+    assert press(sorting, "Mean") is None
+    assert names(sorting) == ["s10", "s9", "s1", "s2"]
+    assert press(sorting, "System") == "ascending"
+    assert names(sorting) == ["s1", "s2", "s9", "s10"], "numbers inside names count as numbers"
+    assert sorting.locator("[aria-sort]").count() == 1
+
+
+def test_what_is_not_known_and_the_row_of_all_stay_last_however_a_table_is_sorted(sorting: Page) -> None:
+    assert press(sorting, "Queries needed") == "descending"
+    assert names(sorting) == ["s9", "s10", "s2", "s1"], "never is more than any number"
+    assert press(sorting, "Queries needed") == "ascending"
+    assert names(sorting) == ["s2", "s10", "s9", "s1"]
+    assert sorting.locator("#means tfoot th").inner_text() == "all"
+
+
 def has_hint(box: Locator) -> bool:
     """Whether there is anything in the upper right corner of a table's box, where nothing of the table is."""
     from PIL import Image

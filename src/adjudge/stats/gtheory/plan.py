@@ -46,8 +46,7 @@ from adjudge.stats.gtheory.designs import CROSSED, StudyData, arrange, better_sy
 from adjudge.stats.gtheory.dstudy import INDICES, DStudy, QueriesNeeded, Reliability, largest_number
 from adjudge.stats.gtheory.gstudy import GStudy, gstudy, study_of
 from adjudge.stats.matrices import Values, matrix_of
-from adjudge.stats.power import MOST_QUERIES, detectable_difference, queries_needed
-from adjudge.stats.power import power as power_of
+from adjudge.stats.power import detectable_difference, fewest_queries
 from adjudge.text import counted
 
 FEWEST_QUERIES = 5  # a G-study of fewer says next to nothing
@@ -303,9 +302,7 @@ def power_plan(
     level = alpha / comparisons
 
     def needed(difference: float, sd: float) -> int | None:
-        if power_of(difference, sd, MOST_QUERIES, alpha=level) < power:
-            return None
-        return int(queries_needed(difference, sd, alpha=level, power=power))
+        return fewest_queries(difference, sd, alpha=level, power=power)
 
     rows = tuple((float(d), needed(d, typical), needed(d, hard)) for d in differences)
     n_queries = int(np.isfinite(matrix).any(axis=1).sum())

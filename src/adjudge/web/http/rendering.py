@@ -24,6 +24,7 @@ from adjudge._version import __version__
 from adjudge.web.languages import NAMES, words
 
 HERE = Path(__file__).parents[1]
+REPORTING = HERE.parent / "reporting"  # has the mark, which pages and reports share
 _FOLDERS: dict[str, FileSystemLoader] = {}
 _STATIC: dict[str, Path] = {}
 
@@ -79,7 +80,7 @@ def static(path: str) -> str:
 def environment() -> Environment:
     """The templates, with what every one of them may use."""
     made = Environment(
-        loader=ChoiceLoader([FileSystemLoader(HERE / "templates"), PrefixLoader(_FOLDERS)]),
+        loader=ChoiceLoader([FileSystemLoader([HERE / "templates", REPORTING]), PrefixLoader(_FOLDERS)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,74 @@
+/* Tables sort by their headings; the values of figures are read with a mouse, a finger or arrow keys. All of it is extra:
+   without this script tables keep their order, and figures show values as tooltips. */
+
+const first = (text) => {
+  const found = text.replaceAll(",", "").replaceAll("−", "-").match(/^[^\p{L}\d.+-]*([-+]?[\d.]+(e[-+]?\d+)?)/iu);
+  return found ? Number.parseFloat(found[1]) : NaN;
+};
+const isKnown = (text) => text !== "" && text !== "–";
+const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
+
+/** Compares cells of a column: numbers where it holds numbers, words among them ("never") as the largest. */
+function comparison(texts, isText) {
+  const numbers = texts.filter((text) => !Number.isNaN(first(text))).length;
+  if (numbers === 0 || (isText && numbers < texts.length)) return collator.compare;
+  const value = (text) => (Number.isNaN(first(text)) ? Infinity : first(text));
+  return (a, b) => (value(a) === value(b) ? 0 : value(a) < value(b) ? -1 : 1);
+}
+
+function sortable(table) {
+  const body = table.tBodies[0], original = [...body.rows], heads = [...table.tHead.rows[0].cells];
+  if (original.length < 3) return;
+  const sort = (head, column) => {
+    const text = (row) => row.cells[column].textContent.trim();
+    const compare = comparison(original.map(text).filter(isKnown), head.classList.contains("left"));
+    const orders = compare === collator.compare ? ["ascending", "descending"] : ["descending", "ascending"];
+    const order = [...orders, null][1 + orders.indexOf(head.getAttribute("aria-sort"))]; // the third press restores
+    const sign = order === "descending" ? -1 : 1;
+    const rows = order === null ? original : [...original].sort((a, b) => {
+      const [one, other] = [text(a), text(b)];
+      return isKnown(one) && isKnown(other) ? sign * compare(one, other) : isKnown(other) - isKnown(one);
+    });
+    heads.forEach((each) => each.removeAttribute("aria-sort"));
+    if (order !== null) head.setAttribute("aria-sort", order);
+    body.append(...rows);
+  };
+  heads.forEach((head, column) => {
+    if (!head.textContent.trim()) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    button.addEventListener("click", () => sort(head, column));
+    head.append(button);
+  });
+}
+
+function readable(figure) {
+  const marks = [...figure.querySelectorAll("svg .datum")];
+  if (!marks.length) return;
+  const words = document.createElement("p");
+  words.className = "value";
+  words.setAttribute("role", "status");
+  words.textContent = "Point at a mark, or press the arrow keys, to read its value.";
+  figure.querySelector("svg").after(words);
+  let at = -1;
+  const show = (place) => {
+    marks[at]?.classList.remove("shown");
+    at = place;
+    marks[at].classList.add("shown");
+    words.textContent = marks[at].querySelector("title").textContent;
+  };
+  figure.addEventListener("pointerover", (event) => {
+    const mark = event.target.closest(".datum");
+    if (mark) show(marks.indexOf(mark));
+  });
+  figure.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.target !== figure || !step) return;
+    event.preventDefault();
+    show((Math.max(at, step < 0 ? 0 : -1) + step + marks.length) % marks.length);
+  });
+}
+
+document.querySelectorAll("table").forEach(sortable);
+document.querySelectorAll("figure").forEach(readable);
