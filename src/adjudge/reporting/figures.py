@@ -68,7 +68,7 @@ def cleaned(name: str) -> str:
 
 
 DESCRIPTIONS = "adjudge_descriptions"
-_MOST_DESCRIBED = 60  # points of a line, and twice the systems of a matrix
+_MOST_DESCRIBED = 60  # points of a line, systems of a figure; twice those of a matrix
 
 
 def describe(artist: Artist, texts: Sequence[str]) -> None:
@@ -429,8 +429,9 @@ def hard_queries(data: HardQueries, canvas: Canvas) -> Axes:
     axes.scatter(column, row, s=full * np.clip(np.nan_to_num(data.values), 0.0, 1.0), color=PALETTE["accent"],
                  linewidth=0)  # fmt: skip
     rings = axes.scatter(column, row, s=full, facecolor="none", edgecolor=PALETTE["line"], linewidth=0.6)
-    values = zip(product(data.queries, data.systems), (data.top * data.values).ravel(), strict=True)
-    describe(rings, [f"{system}, {query}: {value:.3f}" for (query, system), value in values])
+    if n_systems <= _MOST_DESCRIBED:
+        values = zip(product(data.queries, data.systems), (data.top * data.values).ravel(), strict=True)
+        describe(rings, [f"{system}, {query}: {value:.3f}" for (query, system), value in values])
     step = int(np.ceil(0.8 * _ROW / cell))
     axes.set_xticks(np.arange(0, n_systems, step), columns[::step], rotation=90)
     axes.set_yticks(np.arange(n_queries), rows)

@@ -16,7 +16,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 from adjudge.io import write_whole
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reporting.figures import DARK, DESCRIPTIONS, PAGE, PALETTE
+from adjudge.reporting.figures import COLUMN, DARK, DESCRIPTIONS, PAGE, PALETTE
 from adjudge.tables import Table, as_json, escape_latex, escape_markdown
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ def _html(report: Report) -> str:
         "script": markupsafe.Markup(page_script()),
         "kind": lambda block: type(block).__name__,
         "svg": _inline_svg,
+        "column": COLUMN,
+        "unbroken": lambda text: re.sub(
+            r"(?<=\d) (?=%)|(?<=[=±≥≤<]) (?=[\d.])|(?<=[αp]) (?=[=<≤])", "\N{NO-BREAK SPACE}", text
+        ),
     }
     return _page().render(values) + "\n"
 
@@ -108,18 +112,19 @@ def page_script() -> str:
     return (_HERE / "page.js").read_text(encoding="utf-8")
 
 
-def _inline_svg(block: FigureBlock) -> Any:
-    """The figure as an SVG element whose colours follow the page's, no wider than it was drawn."""
+def _inline_svg(block: FigureBlock, width: float = PAGE) -> Any:
+    """The figure as an SVG element whose colours follow the page's, not much wider than it was drawn."""
     import markupsafe
 
-    text = figure_bytes(block, "svg").decode()
+    text = figure_bytes(block, "svg", width=width).decode()
+    name = block.name if width == PAGE else f"{block.name}-narrow"
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
-    width = re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)
+    drawn = re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r"<[^>]+>", lambda tag: _themed(tag[0], block.name), text)
+    text = re.sub(r"<[^>]+>", lambda tag: _themed(tag[0], name), text)
     label = markupsafe.escape(block.alt)
-    widest = "" if width is None else f' style="max-width: {float(width[1]) * 1.5:.0f}px"'
+    widest = "" if drawn is None else f' style="max-width: {float(drawn[1]) * 1.5:.0f}px"'
     return markupsafe.Markup(text.replace("<svg", f'<svg role="img" aria-label="{label}"{widest}', 1))
 
 

@@ -301,7 +301,8 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
         """Queries for the pair at this place, from the easiest to the hardest."""
         effects = np.nan_to_num([abs(pair.d_z) for pair in pairs], posinf=_CERTAIN)
         effect, level = sorted(effects.tolist(), reverse=True)[place], main.alpha / share
-        return fewest_queries(effect, 1, alpha=level, power=_POWER, alternative="greater" if side else "two-sided")
+        n = fewest_queries(effect, 1, alpha=level, power=_POWER, alternative="greater" if side else "two-sided")
+        return None if n is None else int(float(f"{n:.2g}"))
 
     why = (
         [f"{len(small):,} {'is' if len(small) == 1 else 'are'} shown to be smaller than {main.margin:.3f}"]
