@@ -12,7 +12,7 @@ from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance import judging
 from adjudge.relevance.base import mean_of_pairs
 from adjudge.relevance.calibration import Calibration, Calibrations
-from adjudge.relevance.session import Session, SystemPair, confidence_figure
+from adjudge.relevance.session import RankedSystem, Session, SystemPair, confidence_figure
 from adjudge.relevance.simulation import Simulations, method_name
 from adjudge.reporting.document import Block, Paragraph, Section, TableBlock, section
 from adjudge.tables import Heading
@@ -48,7 +48,7 @@ def estimate_section(
         [asdict(row) for row in ranked],
     )
     blocks: list[Block] = [
-        *(Paragraph(sentence) for sentence in _estimate_sentences(session, pairs)),
+        *(Paragraph(sentence) for sentence in _estimate_sentences(session, ranked, pairs, level)),
         table,
         ranked.figure(),
     ]
@@ -61,8 +61,17 @@ def estimate_section(
     return Section("estimate", "The ranking so far", tuple(blocks))
 
 
-def _estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[str]:
-    status = session.status()
+def _estimate_sentences(
+    session: Session, ranked: Sequence[RankedSystem], pairs: Sequence[SystemPair], level: str
+) -> list[str]:
+    """Who leads, whether to go on, how many pairs are told apart, and what this is about."""
+    status, best = session.status(), ranked[0]
+    score = f"{best.score:.3f} [{best.low:.3f}, {best.high:.3f}]"
+    leader = f"{best.system} leads with an expected {session.scoring.measure} of {score}"
+    if best.tied:
+        leader += f", and is not told apart from {listed(best.tied, most=3)}"
+    elif len(ranked) > 1:
+        leader += f", and is better than all others with a confidence of {level}"
     left = status.n_candidates - status.n_judged
     counts = {word: sum(pair.verdict == word for pair in pairs) for word in ("better", "tie", "open")}
     sure = mean_of_pairs(session.view.sign)
@@ -77,7 +86,7 @@ def _estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[s
         f"Estimator {session.estimator}, {session.scoring.measure}. Scores are those of these queries with everything "
         "judged; intervals say what is not judged yet, not what other queries would say."
     )
-    return [first, second, third] if pairs else [first, third]
+    return [f"{leader}.", first, second, third] if pairs else [f"{leader}.", first, third]
 
 
 def _undecided_pairs(pairs: Sequence[SystemPair], level: str) -> TableBlock:
@@ -103,8 +112,8 @@ def simulation_section(runs: Simulations, goal: str) -> Section:
     n = len(runs[0])
     text = (
         f"The judgments of {runs[0][0].n_candidates:,} candidates answer as an assessor would, until the goal: {goal}. "
-        f"{f'Means over {n} orders of ties' if n > 1 else 'One order of ties'}. Confidence below is in signs of "
-        "differences, however small they are."
+        f"{f'Means over {n} orders of ties' if n > 1 else 'One order of ties'}. Confidence below is about the "
+        "sign of each difference, however small it is."
     )
     table = runs.table()
     headings = tuple(replace(each, name=each.name[0].upper() + each.name[1:]) for each in table.headings)

@@ -36,7 +36,7 @@ TEXT = 8
 PALETTE = {
     "ink": "#1c2422",
     "muted": "#56605d",
-    "line": "#dcd8ce",
+    "line": "#c9c5ba",
     "paper": "#fffefb",
     "accent": "#14655d",
     "soft": "#7fb2ab",
@@ -46,7 +46,7 @@ PALETTE = {
 DARK = {
     "ink": "#e9ecea",
     "muted": "#a7b1ae",
-    "line": "#31393c",
+    "line": "#4d575b",
     "paper": "#1b2124",
     "accent": "#7fd1c4",
     "soft": "#4b8a82",

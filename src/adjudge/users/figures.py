@@ -96,7 +96,7 @@ def _multiples(data: Panels, canvas: Canvas) -> tuple[Grid, list[Axes]]:
     cells = list(grid.flat)
     for axes in cells[n:]:
         axes.set_visible(False)
-    ticks, texts = [0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"]
+    ticks, texts = [0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"]
     for i, (axes, panel) in enumerate(zip(cells, data.panels, strict=False)):
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         axes.set_xticks(ticks, texts)

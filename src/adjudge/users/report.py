@@ -713,7 +713,7 @@ def _sentence(notice: dict[str, AgreementMapping], satisfy: dict[str, Satisfacti
     """Where most notice a difference under the first measure that is known, and where the curves come from."""
     named = [*(mapping.source for mapping in notice.values()), *(mapping.source for mapping in satisfy.values())]
     sources = "; ".join(dict.fromkeys(filter(None, named))) or "mappings of your own"
-    text = f"These curves turn effectiveness into people: {sources}."
+    text = f"What users make of effectiveness is read off curves: {sources}."
     if not notice:
         return text
     name, mapping = next(iter(notice.items()))
@@ -775,7 +775,7 @@ def _agreement(notice: dict[str, AgreementMapping]) -> FigureBlock:
         f"system at a difference of .1, and {shares.agree[1]:.0%} at one of .5."
     ).replace("%", " %")
     data = Panels("size of the difference", "share of users", _GRID, names, names, tuple(panels))
-    caption = "Whom users prefer, by the size of the difference; upright where more than half prefer the better system."
+    caption = "Whom users prefer, by the size of the difference; from the dashed line on, more than half prefer the better system."
     return FigureBlock("users-notice", caption, alt, data, agreement_panels)
 
 

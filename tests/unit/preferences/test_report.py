@@ -78,7 +78,7 @@ def test_it_says_whether_satisfaction_is_learnt_from_pairs_or_from_lists() -> No
 
 def test_what_does_not_count_and_what_is_not_known_is_said() -> None:
     words = texts(preference_sections(replace(learnt(), n_traps=7, n_set_aside=1200), study()))
-    assert "Answers that do not count: 7 to traps and 1,200 set aside." in words
+    assert "Answers that do not count: 7 to attention checks and 1,200 excluded." in words
     assert "answers to one query or of one participant count as alike" in words
     anonymous = replace(study(), participant=np.full(len(study()), -1))
     words = texts(preference_sections(replace(learnt(), n_participants=None), anonymous))

@@ -58,7 +58,9 @@ def campaign_report(
             return Report(campaign.settings.title, subtitle, tuple(first), collection.provenance.to_dict())
         eff = evaluate(collection, [settings_of(campaign).measure], seed=campaign.settings.seed)
         report = make_report(gather(eff, collection=collection), title=campaign.settings.title)
-    return replace(report, sections=(*first, *_between(session), *report.sections))
+    between = _between(session)
+    lead = () if between else report.lead  # with documents that nobody judged, the estimate is the answer
+    return replace(report, sections=(*first, *between, *report.sections), lead=lead)
 
 
 def _session(connection: Connection, campaign: Campaign, grades: Sequence[CurrentGrade]) -> Session:

@@ -306,7 +306,8 @@ def preference_report(connection: Connection, campaign: Campaign) -> Report:
     study = study_of(connection, campaign)
     if not len(study):
         raise Refused("A report needs answers; so far there are none.")
-    sections = [_so_far(campaign, study), *_taught(campaign, study), *_people_block(connection, campaign, study)]
+    answer, *others = _taught(campaign, study)
+    sections = [answer, _so_far(campaign, study), *others, *_people_block(connection, campaign, study)]
     subtitle = f"{len(study):,} answers of {len(study.participants):,} participants"
     return Report(campaign.settings.title, subtitle, tuple(sections), _provenance(connection, campaign))
 
@@ -317,7 +318,7 @@ def _so_far(campaign: Campaign, study: Study) -> Section:
     n_excluded, n_traps = int((study.set_aside & ~study.trap).sum()), int(study.trap.sum())
     words = (
         f"{counted:,} answers count, of {wanted * n_questions:,} that {n_questions:,} questions want. "
-        f"{n_excluded:,} more are set aside, and {n_traps:,} are to traps."
+        f"{n_excluded:,} more are excluded, and {n_traps:,} are to attention checks."
     )
     return Section("so-far", "Where the campaign stands", (Paragraph(words),))
 

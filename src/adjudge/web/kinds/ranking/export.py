@@ -202,7 +202,7 @@ def ranking_report(connection: Connection, campaign: Campaign) -> Report:
             title=campaign.settings.title,
         )
     first, *others = made.sections
-    return replace(made, sections=(_so_far(campaign, seen), first, _experts(seen), *others))
+    return replace(made, sections=(first, _so_far(campaign, seen), _experts(seen), *others))
 
 
 def _compared(rankings: Rankings, campaign: Campaign) -> ComparedConstructions | None:
