@@ -454,7 +454,8 @@ def _people_figure(quality: Quality) -> FigureBlock:
         quality.rules.bar,
     )
     caption = (
-        "One mark per participant. Left: attention checks answered right, against answers; the line is the least that passes. Right: how far answers follow "
+        "One mark per participant. Left: attention checks answered right, against the number of answers; the line is "
+        "the least that passes. Right: how far answers follow "
         "effectiveness as those of the others do (above 0) rather than chance, against the time they took."
     )
     alt = f"{len(quality.rows)} participants, {int(doubted.sum())} of them do not pass the rules of trust."

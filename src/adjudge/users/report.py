@@ -775,7 +775,10 @@ def _agreement(notice: dict[str, AgreementMapping]) -> FigureBlock:
         f"system at a difference of .1, and {shares.agree[1]:.0%} at one of .5."
     ).replace("%", " %")
     data = Panels("size of the difference", "share of users", _GRID, names, names, tuple(panels))
-    caption = "Whom users prefer, by the size of the difference; from the dashed line on, more than half prefer the better system."
+    caption = (
+        "Whom users prefer, by the size of the difference; from the dashed line on, more than half prefer the better "
+        "system."
+    )
     return FigureBlock("users-notice", caption, alt, data, agreement_panels)
 
 

@@ -466,7 +466,7 @@ class Plan(Result):
         data = Curves("queries judged so far", "queries needed", (panel,), y_top=float(np.nanmax([x, *needed])))
         caption = (
             f"Queries needed for {self.targets[0]:g} as estimated after each batch of queries. Below the slanted line "
-            "the collection is large enough; early answers swing."
+            "the collection is large enough; early estimates vary widely."
         )
         alt = f"Estimated number of queries needed after {len(x)} batches."
         return FigureBlock("growth-curves", caption, alt, data, curves)
