@@ -21,6 +21,7 @@ from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
 from adjudge._version import __version__
+from adjudge.web import languages
 from adjudge.web.languages import NAMES, words
 
 HERE = Path(__file__).parents[1]
@@ -29,9 +30,10 @@ _STATIC: dict[str, Path] = {}
 
 
 def add_folder(name: str, folder: Path) -> None:
-    """Take templates from ``folder/templates`` as ``name/…``, and static files from ``folder/static``."""
+    """Take templates from ``folder/templates`` as ``name/…``, static files from ``static`` and words from ``languages``."""
     _FOLDERS[name] = FileSystemLoader(folder / "templates")
     _STATIC[name] = folder / "static"
+    languages.add_folder(folder / "languages")
 
 
 class _SafeRenderer(RendererHTML):
