@@ -30,7 +30,7 @@ _STATIC: dict[str, Path] = {}
 
 
 def add_folder(name: str, folder: Path) -> None:
-    """Take templates from ``folder/templates`` as ``name/…``, static files from ``static`` and words from ``languages``."""
+    """Take templates of a folder as ``name/…``, its static files and its words."""
     _FOLDERS[name] = FileSystemLoader(folder / "templates")
     _STATIC[name] = folder / "static"
     languages.add_folder(folder / "languages")

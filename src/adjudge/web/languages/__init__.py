@@ -1,7 +1,8 @@
 """The words of participants' pages: one JSON file per language here, and one in the folder of each kind of campaign.
 
-All languages have the same keys and placeholders. Keys are dotted places (``send.missing``); values may hold ``{placeholders}``; a key that counts something ends in
-``.one`` and ``.other``. Pages get the whole mapping as ``t``; scripts get the same mapping.
+All languages have the same keys and placeholders. Keys are dotted places (``send.missing``); values may hold
+``{placeholders}``; a key that counts something ends in ``.one`` and ``.other``. Pages get the whole mapping as ``t``;
+scripts get the same mapping.
 """
 
 from __future__ import annotations
