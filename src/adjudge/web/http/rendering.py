@@ -36,6 +36,13 @@ def add_folder(name: str, folder: Path) -> None:
     languages.add_folder(folder / "languages")
 
 
+def own_style(kind: str, page: str) -> Markup:
+    """The link to the style sheet that a kind of campaign has for its pages; nothing where it has none."""
+    if kind not in _STATIC or not (_STATIC[kind] / f"{page}.css").is_file():
+        return Markup("")
+    return Markup('<link rel="stylesheet" href="{}">').format(static(f"{kind}/{page}.css"))
+
+
 class _SafeRenderer(RendererHTML):
     """Renders links that keep to themselves, and the words of images instead of images."""
 
@@ -87,7 +94,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=static, version=__version__, language_names=NAMES)
+    made.globals.update(static=static, own_style=own_style, version=__version__, language_names=NAMES)
     made.filters["markdown"] = markdown
     return made
 
