@@ -318,7 +318,7 @@ def _so_far(campaign: Campaign, study: Study) -> Section:
     n_excluded, n_traps = int((study.set_aside & ~study.trap).sum()), int(study.trap.sum())
     words = (
         f"{counted:,} answers count, of {wanted * n_questions:,} that {n_questions:,} questions want. "
-        f"{n_excluded:,} more are set aside, and {n_traps:,} are to traps."
+        f"{n_excluded:,} more are excluded, and {n_traps:,} are to attention checks."
     )
     return Section("so-far", "Where the campaign stands", (Paragraph(words),))
 
