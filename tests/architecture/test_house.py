@@ -118,6 +118,25 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert cycles(all_imports()) == []
 
 
+def test_general_code_of_the_server_imports_no_kind_of_campaign() -> None:
+    """Whatever kinds there are: a new one needs no line in the contracts of import-linter."""
+    home = "adjudge.web.kinds."
+    kinds = {module for module, path in MODULES.items() if module.startswith(home) and path.name == "__init__.py"}
+    assert len(kinds) >= 3
+
+    def kind_of(module: str) -> str | None:
+        return next((kind for kind in kinds if f"{module}.".startswith(f"{kind}.")), None)
+
+    found = {
+        (module, name)
+        for module, names in all_imports().items()
+        for name in names
+        if module.startswith(("adjudge.web", "adjudge.cli")) and module != "adjudge.web.demo"
+        if kind_of(name) not in (None, kind_of(module))
+    }
+    assert found == set()
+
+
 def test_a_module_that_one_sibling_alone_imports_is_part_of_it_or_a_subject_of_its_own() -> None:
     users = defaultdict(set)
     for module, names in all_imports().items():

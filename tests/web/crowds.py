@@ -16,7 +16,8 @@ import numpy as np
 from sqlalchemy import func, select
 from tests.web.making import make_small_campaign
 
-from adjudge.web.rehearse import Account, Behaviour, SimulatedAssessor, account
+from adjudge.web.kinds.judging.simulated import Account, SimulatedAssessor, account
+from adjudge.web.rehearse import Behaviour
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
 from adjudge.web.store.database import Database, open_database

@@ -1,4 +1,4 @@
-"""Every language says everything that English says, about the same things."""
+"""Every language says everything that English says, about the same things; a kind of campaign has words of its own."""
 
 from __future__ import annotations
 
@@ -12,9 +12,29 @@ from adjudge.web import languages
 from adjudge.web.languages import LANGUAGES, NAMES, preferred, words
 
 WEB = Path(languages.__file__).parents[1]
-ENGLISH = json.loads((WEB / "languages" / "en.json").read_text(encoding="utf-8"))
+FOLDERS = {folder.parent: folder for folder in [WEB / "languages", *sorted(WEB.glob("kinds/*/languages"))]}
 SCRIPTS = sorted([*WEB.glob("static/shared/*.js"), *WEB.glob("kinds/*/static/*.js")])
 TEMPLATES = sorted([*(WEB / "templates").glob("*.html"), *WEB.glob("kinds/*/templates/*.html")])
+
+
+def _known(folder: Path, language: str) -> list[tuple[str, str]]:
+    return json.loads((folder / f"{language}.json").read_text(encoding="utf-8"), object_pairs_hook=list)  # type: ignore[no-any-return]
+
+
+ENGLISH = {key: text for folder in FOLDERS.values() for key, text in _known(folder, "en")}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _words_of_kinds() -> None:
+    """The words of all kinds, as an application has them."""
+    for folder in FOLDERS.values():
+        languages.add_folder(folder)
+
+
+def _sayable(file: Path) -> set[str]:
+    """What a script or template may say: the words of all pages, and those of its kind."""
+    homes = {WEB, *(home for home in FOLDERS if home in file.parents)}
+    return {key for home in homes for key, _ in _known(FOLDERS[home], "en")}
 
 
 def _placeholders(text: str) -> list[str]:
@@ -43,11 +63,10 @@ def test_sentences_are_translated(language: str) -> None:
     assert not same
 
 
-def test_no_key_is_written_twice_in_a_file() -> None:
-    for language in LANGUAGES:
-        pairs = json.loads((WEB / "languages" / f"{language}.json").read_text(encoding="utf-8"), object_pairs_hook=list)
-        names = [name for name, _ in pairs]
-        assert len(names) == len(set(names)), language
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_key_is_written_twice(language: str) -> None:
+    names = [name for folder in FOLDERS.values() for name, _ in _known(folder, language)]
+    assert len(names) == len(set(names))
 
 
 def test_what_counts_has_both_forms() -> None:
@@ -61,14 +80,16 @@ def test_scripts_say_only_what_there_are_words_for(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
     said = re.findall(r'\bsay\("([^"]+)"', text)
     counted = re.findall(r'\bcount\("([^"]+)"', text)
-    assert not [key for key in said if key not in ENGLISH]
-    assert not [key for key in counted if f"{key}.one" not in ENGLISH]
+    known = _sayable(script)
+    assert not [key for key in said if key not in known]
+    assert not [key for key in counted if f"{key}.one" not in known]
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
 def test_templates_say_only_what_there_are_words_for(template: Path) -> None:
     said = re.findall(r"""\bt\[["']([^"']+)["']\]""", template.read_text(encoding="utf-8"))
-    assert not [key for key in said if key not in ENGLISH]
+    known = _sayable(template)
+    assert not [key for key in said if key not in known]
 
 
 def test_the_ranking_page_says_just_what_there_are_words_for() -> None:

@@ -83,7 +83,7 @@ def test_what_is_wrong_has_the_right_status_and_a_sentence(api: TestClient, tmp_
         ([("traps", ("a.csv", good))], "Expected a file with questions in the field 'file'"),
         ([("file", ("a.csv", b"question,query\n1,2\n"))], "a.csv:1: expected columns a1"),
         ([("file", ("a.csv", b"question,query,a1,b1\n1,q,x\n"))], "a.csv:2: expected 4 columns, got 3"),
-        ([("file", ("a.csv", b"question,query,a1,b1\n1,q,x,y\n"))], "The quiz wants 2 traps"),
+        ([("file", ("a.csv", b"question,query,a1,b1\n1,q,x,y\n"))], "The quiz wants 2 attention checks"),
         ([("file", ("a.csv", b"\x00\x01"))], "a.csv"),
     ):
         answer = api.put(f"{PLACE}/questions", files=given)

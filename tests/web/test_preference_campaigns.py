@@ -132,9 +132,9 @@ def test_opening_needs_questions_and_all_their_documents(database: Database) -> 
     ("asked", "sentence"),
     [
         (Questions(()), "Expected questions, got none"),
-        (some_questions(0, 4), "Expected questions, got 4 traps and no other"),
-        (some_questions(4, 1), "The quiz wants 2 traps, and there is 1; give more traps, or a shorter quiz"),
-        (some_questions(4, 0), "The quiz wants 2 traps, and there are none"),
+        (some_questions(0, 4), "Expected questions, got 4 attention checks and no other"),
+        (some_questions(4, 1), "The quiz wants 2 attention checks, and there is 1; give more, or a shorter quiz"),
+        (some_questions(4, 0), "The quiz wants 2 attention checks, and there are none"),
         (some_questions(4, 2, depth=13), "Question 'n1': expected at most 12 documents in list a, got 13"),
         (Questions((*some_questions().questions, Question("x" * 401, "q", ("d",), ("e",)))), "in at most 400"),
         (Questions((*some_questions().questions, Question("x", "q\n", ("d",), ("e",)))), "without control characters"),
@@ -226,7 +226,7 @@ def test_pay_bars_and_recruiter_may_change_at_any_time(database: Database) -> No
         other = PreferenceSettings.parse({**found.settings.model_dump(), **more})
         assert change_settings(connection, found, other, who="ann", now=21.0).settings == other
         longer = PreferenceSettings.parse({**other.model_dump(), "quiz": 3})
-        with pytest.raises(Refused, match="The quiz wants 3 traps, and there are 2"):
+        with pytest.raises(Refused, match="The quiz wants 3 attention checks, and there are 2"):
             change_settings(connection, found, longer, who="ann", now=21.0)
 
 

@@ -26,7 +26,8 @@ from adjudge.web.kinds.judging.rehearse import (
     true_of,
 )
 from adjudge.web.kinds.judging.settings import JudgingSettings
-from adjudge.web.rehearse import Account, Acknowledged, Behaviour, Plan, SimulatedAssessor, account
+from adjudge.web.kinds.judging.simulated import Account, Acknowledged, SimulatedAssessor, account
+from adjudge.web.rehearse import Behaviour, Plan
 from adjudge.web.settings import Settings
 
 SCALES = [

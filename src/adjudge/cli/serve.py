@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
             settings.address_file.write_text(settings.address, encoding="utf-8")
         print("\n".join([f"Adjudge is at {settings.address}", *lines]), flush=True)
         if arguments.demo:
-            _in_background(lambda: _open_tunes(settings))
+            _in_background(lambda: _finish_demo(settings))
         if arguments.open:
             _browse(page)
 
@@ -116,29 +116,22 @@ def _demo(settings: Settings) -> tuple[list[str], str]:
             made = make_demo(database, settings, progress=tell)
     finally:
         database.close()
-    judge = f"{settings.address}/i/{made.invitation}"
-    lines = [
-        f"  judge:    {judge}",
-        f"  compare:  {settings.address}/i/{made.preference_invitation}",
-        *([] if made.ranking_invitation is None else [f"  rank:     {settings.address}/i/{made.ranking_invitation}"]),
-        f"  organise: {settings.address}/campaigns/{made.campaign}  (login {made.login}, password {made.password})",
-    ]
-    return lines, judge
+    links = {what: f"{settings.address}/i/{token}" for what, token in made.invitations.items()}
+    organise = f"{settings.address}/campaigns/{made.campaign}  (login {made.login}, password {made.password})"
+    lines = [f"  {what + ':':9} {link}" for what, link in {**links, "organise": organise}.items()]
+    return lines, f"{settings.address}/i/{made.invitation}"
 
 
-def _open_tunes(settings: Settings) -> None:
-    """Make the sound of the demo's tunes, where there are any, while the server runs."""
-    from adjudge.web.demo import LOGIN
-    from adjudge.web.kinds.ranking.demo import can_draw, open_ranking_demo
+def _finish_demo(settings: Settings) -> None:
+    """Make what is left of the demo while the server runs."""
+    from adjudge.web.demo import finish_demo
     from adjudge.web.store.database import open_database
 
-    if not can_draw():
-        return
     database = open_database(settings)
     try:
-        open_ranking_demo(database, settings, who=LOGIN)
+        finish_demo(database, settings)
     except AdjudgeError as error:
-        print(f"adjudge: note: there are no tunes to rank: {error}", file=sys.stderr)
+        print(f"adjudge: note: a part of the demo is missing: {error}", file=sys.stderr)
     finally:
         database.close()
 

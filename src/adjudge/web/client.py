@@ -204,21 +204,21 @@ class Organiser(ConnectionHolder):
         campaign.info()
         return campaign
 
-    def create(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
-        """A new one, as a draft; settings by name (``title``, ``scales``, ``goal``, …)."""
-        return self._create(name, "judging", {**(settings or {}), **more})
+    def create(
+        self, name: str, settings: Mapping[str, object] | None = None, *, kind: str = "judging", **more: object
+    ) -> Campaign:
+        """A new one of any kind, as a draft; settings by name (``title``, ``scales``, ``goal``, …)."""
+        body = {"name": name, "kind": kind, "settings": {**(settings or {}), **more}}
+        self.connection.post("/campaigns", body)
+        return Campaign(self.connection, name)
 
     def create_preferences(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
         """A new one in which two lists are compared, as a draft; settings by name (``title``, ``quiz``, ``pay``, …)."""
-        return self._create(name, "preference", {**(settings or {}), **more})
+        return self.create(name, settings, kind="preference", **more)
 
     def create_rankings(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
         """A new one in which documents are put in order, as a draft; settings by name (``title``, ``ties``, …)."""
-        return self._create(name, "ranking", {**(settings or {}), **more})
-
-    def _create(self, name: str, kind: str, settings: Mapping[str, object]) -> Campaign:
-        self.connection.post("/campaigns", {"name": name, "kind": kind, "settings": settings})
-        return Campaign(self.connection, name)
+        return self.create(name, settings, kind="ranking", **more)
 
     def tokens(self) -> list[Json]:
         """API tokens, without their secrets."""

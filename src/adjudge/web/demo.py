@@ -8,7 +8,7 @@ many clips as four queries need.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -22,7 +22,7 @@ from adjudge.web.kinds.judging.settings import JudgingSettings
 from adjudge.web.kinds.judging.store import needed_items, put_runs
 from adjudge.web.kinds.lifecycle import create_campaign, own_demo, set_state
 from adjudge.web.kinds.preference.demo import make_preference_demo
-from adjudge.web.kinds.ranking.demo import can_draw, make_ranking_demo
+from adjudge.web.kinds.ranking.demo import can_draw, make_ranking_demo, open_ranking_demo
 from adjudge.web.languages import LANGUAGES
 from adjudge.web.settings import Settings
 from adjudge.web.store.campaigns import Campaign
@@ -62,21 +62,23 @@ Il n'y a pas de bonne réponse ; c'est ce que vous entendez qui compte. Un progr
 
 @dataclass(frozen=True)
 class Demo:
-    """The demo's campaigns, their organiser, and the tokens of invitations that are open to all.
+    """The first campaign of the demo, its organiser, and tokens of invitations to each by what people do there.
 
     ``new`` says whether the first was made just now. The password is new each time: nobody has to remember that of a
-    demo. There are no tunes to rank where nothing is installed that draws them; where there are,
-    :func:`~adjudge.web.kinds.ranking.demo.open_ranking_demo` makes their sound.
+    demo. There are no tunes to rank where nothing is installed that draws them; where there are, :func:`finish_demo`
+    makes their sound.
     """
 
     campaign: str
     login: str
     password: str
-    invitation: str
     new: bool
-    preferences: str
-    preference_invitation: str
-    ranking_invitation: str | None = None
+    invitations: Mapping[str, str]
+
+    @property
+    def invitation(self) -> str:
+        """The one to the first campaign."""
+        return next(iter(self.invitations.values()))
 
 
 def make_demo(
@@ -105,10 +107,17 @@ def make_demo(
         compared = make_preference_demo(
             connection, organiser, found, seed=seed, queries=queries, depth=depth, now=settings.clock()
         )
-        judge, prefer = (_invitation(connection, one, settings) for one in (found, compared))
-        ranked = make_ranking_demo(connection, organiser, now=settings.clock()) if can_draw() else None
-        rank = None if ranked is None else _invitation(connection, ranked, settings)
-    return Demo(found.name, organiser.login, password, judge, new, compared.name, prefer, rank)
+        campaigns = {"judge": found, "compare": compared}
+        if can_draw():
+            campaigns["rank"] = make_ranking_demo(connection, organiser, now=settings.clock())
+        invitations = {what: _invitation(connection, campaign, settings) for what, campaign in campaigns.items()}
+    return Demo(found.name, organiser.login, password, new, invitations)
+
+
+def finish_demo(database: Database, settings: Settings) -> None:
+    """Make what takes a while, and what people can do without at first: the sound of tunes, where there are any."""
+    if can_draw():
+        open_ranking_demo(database, settings, who=LOGIN)
 
 
 def _organiser(connection: Connection, password: str, *, now: float) -> Organiser:

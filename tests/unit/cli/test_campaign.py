@@ -292,7 +292,7 @@ def test_a_preference_campaign_from_first_to_last(here: Path, cli: Terminal) -> 
                "0.33", "--judged-by", "2", "--combination", "CG@2 on fine"]  # fmt: skip
     n_texts = len(list((here / "texts").iterdir()))
     assert cli.out("campaign", *CREATE_PREFERENCE, *options).splitlines() == [
-        "Made the campaign lists: 5 questions about 2 queries, 3 traps.",
+        "Made the campaign lists: 5 questions about 2 queries, 3 attention checks.",
         f"{n_texts} documents taken in.",
         "Everything is there. Open it with: adjudge campaign open lists",
     ]
@@ -304,7 +304,9 @@ def test_a_preference_campaign_from_first_to_last(here: Path, cli: Terminal) -> 
                                "per_screened_out": 0.1, "fee_share": 0.33}  # fmt: skip
     assert (settings["pause_after_batch"], settings["batch_size"], settings["per_participant"]) == (True, 3, 4)
     lines = cli.out("campaign", "show", "lists").splitlines()
-    assert [line.split("  ", 1)[1].strip() for line in lines if line.startswith(("questions", "traps", "pay"))] == [
+    assert [
+        line.split("  ", 1)[1].strip() for line in lines if line.startswith(("questions", "attention checks", "pay"))
+    ] == [
         "5, 0 answered",
         "3; 2 in the quiz, then 20% of questions",
         "0.12 GBP per answer + 0.1 GBP per screened-out participant, fee 33%",
@@ -380,7 +382,7 @@ def test_another_recruiter_has_parameters_and_ways_back(here: Path, cli: Termina
             [*CREATE_PREFERENCE, "--combination", "CG@2 on 0..4"],
             "CG@2 on 0..4 needs grades on 0..4; the questions have fine, broad",
         ),
-        (["create", "lists", "--questions", "questions.csv"], "The quiz wants 5 traps, and there are none"),
+        (["create", "lists", "--questions", "questions.csv"], "The quiz wants 5 attention checks, and there are none"),
         (["create", "lists", "--questions", "nowhere.csv"], "nowhere.csv"),
         ([*CREATE_PREFERENCE, "--per-participant", "0"], "per_participant"),
     ],

@@ -65,7 +65,7 @@ def bring_files(page: Page, files: dict[str, Path]) -> None:
     page.get_by_label("Questions, CSV").set_input_files(files["questions"])
     page.get_by_label("Traps, CSV, optional").set_input_files(files["traps"])
     page.get_by_role("button", name="Upload the questions").click()
-    expect(page.get_by_text("60 questions about 6 queries and 6 traps")).to_be_visible()
+    expect(page.get_by_text("60 questions about 6 queries and 6 attention checks")).to_be_visible()
     page.get_by_label("Table of what is known").set_input_files(files["texts"])
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_text(re.compile("All [0-9]+ documents and queries can be heard"))).to_be_visible()
@@ -125,8 +125,8 @@ def set_aside_and_back(page: Page, counted: int) -> None:
     """Nobody of whom an organiser thinks again is lost."""
     answers = page.locator("[data-tile=answers]")
     page.get_by_role("link", name="People", exact=True).click()
-    page.get_by_role("button", name="Set aside A1").click()
-    page.get_by_role("dialog").get_by_role("button", name="Set aside").click()
+    page.get_by_role("button", name="Exclude A1").click()
+    page.get_by_role("dialog").get_by_role("button", name="Exclude").click()
     expect(page.get_by_text("their answers do not count").first).to_be_visible()
     left = answers_that_count(page)
     assert left < counted

@@ -63,6 +63,7 @@ def test_a_kind_in_a_folder_of_its_own_works_from_its_form_to_its_exports(
 
     rater = browser.new_context().new_page()
     rater.goto(link)
+    expect(rater.get_by_text("You will see one item at a time and rate it.")).to_be_visible()
     rater.get_by_label("Name").fill("Ann")
     rater.locator("main button[type=submit]").click()
     said = {}

@@ -37,9 +37,9 @@ def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, databas
     assert "needs a file with questions" in carla.words
     files = write_files(tmp_path / "files", graded_questions(9, 3, queries=3))
     send_questions(carla, {"questions": files["questions"]})
-    assert (carla.status, "The quiz wants 2 traps" in carla.words) == (422, True)
+    assert (carla.status, "The quiz wants 2 attention checks" in carla.words) == (422, True)
     send_questions(carla, files)
-    assert "9 questions about 3 queries and 3 traps; grades on fine." in carla.words
+    assert "9 questions about 3 queries and 3 attention checks; grades on fine." in carla.words
     assert "75 of 75 documents and queries still need something" in carla.words
     assert "CG@3 on fine" in carla.words
     assert "Answers in all 18, in 3 batches" in carla.words
@@ -93,8 +93,8 @@ def test_a_trap_that_listeners_miss_is_called_a_bad_trap(chief: Visitor, stage: 
             right = names[lease.pair_id] != "t3"
             stage.choose(who, lease, stage.side(lease, "a" if right else "b"))
     chief.get("/campaigns/lists/set-up")
-    assert re.search(r"t3\s+bad trap\?\s+0 of 5 who listen got it", chief.words)
-    assert chief.words.count("bad trap?") == 1
+    assert re.search(r"t3\s+bad check\?\s+0 of 5 who listen got it", chief.words)
+    assert chief.words.count("bad check?") == 1
     assert "5 list b" in chief.words
 
 
@@ -116,7 +116,7 @@ def test_somebody_is_set_aside_and_counted_again(chief: Visitor, stage: Stage) -
     chief.get("/campaigns/lists/people")
     assert "4 of 4" in chief.words or "2 of 2" in chief.words
     chief.send("/campaigns/lists/people/set-aside", code=ann.code, count="no")
-    assert "Set aside: their answers do not count" in chief.words
+    assert "Excluded: their answers do not count" in chief.words
     assert "by an organiser" in chief.words
     assert sum(row["answered"] for row in stage.pairs().values()) == 0
     assert "Count again" in chief.words
@@ -156,8 +156,8 @@ def test_answers_are_shown_newest_first_and_by_kind(chief: Visitor, stage: Stage
     chief.get("/campaigns/lists/answers")
     assert re.findall(r"<td>(A\d)</td>", chief.page) == ["A2", "A1", "A1", "A1", "A1"]
     assert "loud &amp; &lt;clear&gt;" in chief.page
-    assert "trap: right" in chief.words
-    assert "trap: wrong" in chief.words  # Bob said that both are good
+    assert "check: right" in chief.words
+    assert "check: wrong" in chief.words  # Bob said that both are good
     chief.get("/campaigns/lists/answers?kind=judgment")
     assert len(re.findall(r"<td>A\d</td>", chief.page)) == 2
     chief.get("/campaigns/lists/answers?person=A2&kind=comment")
@@ -269,10 +269,10 @@ def test_people_come_page_by_page(chief: Visitor, database: Database) -> None:
     campaign = preference_campaign(database)
     store_people(database, campaign, [f"p{number}" for number in range(60)])
     chief.get("/campaigns/lists/people")
-    assert len(re.findall(r'aria-label="Set aside p\d+"', chief.page)) == 50
+    assert len(re.findall(r'aria-label="Exclude p\d+"', chief.page)) == 50
     assert "/campaigns/lists/people?page=2" in chief.page
     chief.get("/campaigns/lists/people?page=2")
-    assert len(re.findall(r'aria-label="Set aside p\d+"', chief.page)) == 10
+    assert len(re.findall(r'aria-label="Exclude p\d+"', chief.page)) == 10
     chief.get("/campaigns/lists/people?page=-3x")
     assert chief.status == 200
 

@@ -69,7 +69,7 @@ def test_somebody_is_set_aside_and_counted_again(chief: Visitor, ranking: Rankin
     chief.get("/campaigns/incipits/people")
     assert "1 of 2" in chief.words
     chief.send("/campaigns/incipits/people/set-aside", code=ann.code, count="no")
-    assert "Set aside: their answers do not count" in chief.words
+    assert "Excluded: their answers do not count" in chief.words
     assert [(row["taken"], row["answered"]) for row in ranking.pairs().values()] == [(0, 0), (0, 0)]
     assert ranking.hold(ann) is None
     assert ranking.hold(bob) is not None  # what Ann had is asked again

@@ -201,6 +201,7 @@ class Rating(Kind):
         reached="Every item is rated",
         answer="rating",
     )
+    roles: Mapping[str, tuple[str, ...]] = {"rating": ("judgment",)}
     answer_kinds: Mapping[str, str] = {"": "all", "judgment": "ratings"}
 
     def needed_items(self, connection: Connection, campaign: Campaign) -> dict[str, set[str]] | None:

@@ -38,6 +38,16 @@ def kind_settings() -> dict[str, tuple[Setting, ...]]:
     return {kind: tuple(_declared(*place)) for kind, place in found.items()}
 
 
+def known_exports() -> list[str]:
+    """What campaigns of any kind export, by name."""
+    found: dict[str, None] = {}
+    for folder in iter_modules(kinds.__path__):
+        for node in ast.walk(syntax_of(f"{kinds.__name__}.{folder.name}.kind")) if folder.ispkg else ():
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "exports" and node.value:
+                found |= dict.fromkeys(ast.literal_eval(node.value))
+    return list(found)
+
+
 def _registered(module: str) -> Iterator[tuple[str, str]]:
     """Kinds that a module registers settings for, with the names of their classes."""
     for node in syntax_of(module).body:

@@ -7,13 +7,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from adjudge.cli.campaign.declared import known_exports
 from adjudge.cli.campaign.store import add_store, opened
 from adjudge.cli.command import command
 from adjudge.cli.options import add_columns
 from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError
 
-_WHATS = ("qrels", "session", "answers", "questions", "mapping", "rankings", "lists", "people", "log", "report")
 _FORMS = {
     ".txt": "trec", ".qrels": "trec", ".trec": "trec", ".zip": "trec", ".csv": "csv", ".tsv": "tsv", ".json": "json",
     ".parquet": "parquet", ".pq": "parquet", ".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex",
@@ -23,7 +23,8 @@ _FORMS = {
 
 def _add_exporting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="name of the campaign")
-    parser.add_argument("what", metavar="WHAT", help=f"{', '.join(_WHATS[:-1])} or {_WHATS[-1]}")
+    *others, last = known_exports()
+    parser.add_argument("what", metavar="WHAT", help=f"{', '.join(others)} or {last}")
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write; its suffix says in which form")
     parser.add_argument("--scale", help="scale of the judgments (default: the one that systems are ranked on)")
     parser.add_argument(

@@ -271,12 +271,7 @@ def exported(
     construction: Annotated[str | None, Query(max_length=60)] = None,
     format: Annotated[str | None, Query(max_length=20)] = None,  # noqa: A002 - as everywhere else
 ) -> Response:
-    """As it stands now, at any moment.
-
-    A judging campaign has qrels, log, report and session; a preference campaign has answers, questions, log, report,
-    mapping and people, of which only the last has what recruiters told; a ranking campaign has rankings, lists, log,
-    report and people.
-    """
+    """As it stands now, at any moment; what there is depends on the kind of campaign."""
     with context.database.read() as connection:
         try:
             file = export(

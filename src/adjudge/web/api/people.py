@@ -404,13 +404,13 @@ def block(
 def set_aside(
     code: str, sent: SettingAside, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
 ) -> ParticipantOut:
-    """In a preference or ranking campaign: their answers stay, do not count, and what was asked is asked again."""
+    """Where the kind of campaign excludes people: answers stay, do not count, and what was asked is asked again."""
     return _counting(code, campaign, organiser, context, why=sent.why)
 
 
 @router.post("/campaigns/{name}/participants/{code}/take-back", summary="Let somebody's answers count again")
 def take_back(code: str, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> ParticipantOut:
-    """In a preference or ranking campaign: answers that were excluded count again."""
+    """Where the kind of campaign excludes people: answers that were excluded count again."""
     return _counting(code, campaign, organiser, context, why=None)
 
 

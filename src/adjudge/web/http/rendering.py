@@ -21,6 +21,7 @@ from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
 from adjudge._version import __version__
+from adjudge.web import languages
 from adjudge.web.languages import NAMES, words
 
 HERE = Path(__file__).parents[1]
@@ -30,9 +31,17 @@ _STATIC: dict[str, Path] = {}
 
 
 def add_folder(name: str, folder: Path) -> None:
-    """Take templates from ``folder/templates`` as ``name/…``, and static files from ``folder/static``."""
+    """Take templates of a folder as ``name/…``, its static files and its words."""
     _FOLDERS[name] = FileSystemLoader(folder / "templates")
     _STATIC[name] = folder / "static"
+    languages.add_folder(folder / "languages")
+
+
+def own_style(kind: str, page: str) -> Markup:
+    """The link to the style sheet that a kind of campaign has for its pages; nothing where it has none."""
+    if kind not in _STATIC or not (_STATIC[kind] / f"{page}.css").is_file():
+        return Markup("")
+    return Markup('<link rel="stylesheet" href="{}">').format(static(f"{kind}/{page}.css"))
 
 
 class _SafeRenderer(RendererHTML):
@@ -86,7 +95,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=static, version=__version__, language_names=NAMES)
+    made.globals.update(static=static, own_style=own_style, version=__version__, language_names=NAMES)
     made.filters["markdown"] = markdown
     return made
 

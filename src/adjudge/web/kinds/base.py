@@ -146,7 +146,8 @@ class Observer(ABC):
 class Kind(ABC):
     """A kind of campaign.
 
-    ``home`` is the page that asks participants. ``exports`` are what can be exported and in which forms, the usual one
+    ``home`` is the page that asks participants. ``roles`` are those of what it asks about, in ``pair``, with the kinds
+    of leases by which each is handed out. ``exports`` are what can be exported and in which forms, the usual one
     first; ``export_options`` are options of exports, with the export that takes each. ``answer_kinds`` are which
     answers a page can show, in words, by kind. ``exclusions`` are the reasons for which somebody's answers can be
     excluded; where there are none, people are only blocked. ``fixed`` are settings that stay as they are once there
@@ -160,6 +161,7 @@ class Kind(ABC):
     folder: Path
     home: str
     words: Words
+    roles: Mapping[str, tuple[str, ...]]
     answer_kinds: Mapping[str, str]
     exports: Mapping[str, tuple[str, ...]]
     export_options: Mapping[str, str] = {}

@@ -42,6 +42,7 @@ def verify(database: Database, settings: Settings) -> list[str]:
             _digests(connection),
             _corrections(connection),
             _leases(connection),
+            _roles(connection),
             *(check for kind in KINDS.values() for check in kind.find_problems(connection)),
             _runs(connection),
             _media(connection, settings),
@@ -161,6 +162,22 @@ def _leases(connection: Connection) -> Iterator[str]:
     )
     for name, how in connection.execute(ended.where(~exists().where(own))):
         yield f"lease {name}: is marked as {how}, and there is no answer"
+
+
+def _roles(connection: Connection) -> Iterator[str]:
+    """Whether what is asked about belongs to the kind of its campaign, and is leased as that kind leases it."""
+    leased_as = {(kind.name, role): leased for kind in KINDS.values() for role, leased in kind.roles.items()}
+    asked = select(t.pair.c.id, t.pair.c.role, t.pair.c.document, t.campaign.c.name, t.campaign.c.kind)
+    for row in connection.execute(asked.join(t.campaign, t.campaign.c.id == t.pair.c.campaign_id)):
+        if (row.kind, row.role) not in leased_as:
+            yield f"{row.name}: {row.role} {row.document!r} does not belong into a {row.kind} campaign"
+    columns = (t.lease.c.id, t.lease.c.kind, t.lease.c.slot, t.pair.c.role, t.campaign.c.kind.label("campaign"))
+    leases = select(*columns).join(t.pair, t.pair.c.id == t.lease.c.pair_id)
+    for row in connection.execute(leases.join(t.campaign, t.campaign.c.id == t.pair.c.campaign_id)):
+        if row.kind not in leased_as.get((row.campaign, row.role), (row.kind,)):
+            yield f"lease {row.id}: a {row.role} is leased as {row.kind}"
+        if row.kind != "judgment" and row.slot is not None:
+            yield f"lease {row.id}: a {row.kind} takes the place of an answer"
 
 
 def _runs(connection: Connection) -> Iterator[str]:

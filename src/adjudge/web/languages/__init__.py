@@ -1,7 +1,8 @@
-"""The words of the assessors' pages, one JSON file a language, every file with the same keys and placeholders.
+"""The words of participants' pages: one JSON file per language here, and one in the folder of each kind of campaign.
 
-Keys are dotted places (``send.missing``); values may hold ``{placeholders}``; a key that counts something ends in
-``.one`` and ``.other``. Pages get the whole mapping as ``t``; scripts get the same mapping.
+All languages have the same keys and placeholders. Keys are dotted places (``send.missing``); values may hold
+``{placeholders}``; a key that counts something ends in ``.one`` and ``.other``. Pages get the whole mapping as ``t``;
+scripts get the same mapping.
 """
 
 from __future__ import annotations
@@ -9,12 +10,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 
 LANGUAGES = ("en", "es", "de", "fr")
 NAMES: Mapping[str, str] = MappingProxyType({"en": "English", "es": "Español", "de": "Deutsch", "fr": "Français"})
 """What each language calls itself."""
+_FOLDERS = [Path(__file__).parent]
+
+
+def add_folder(folder: Path) -> None:
+    """Take the words of a kind of campaign as well, where it has some; a language that it lacks is read in English."""
+    if folder.is_dir() and folder not in _FOLDERS:
+        _FOLDERS.append(folder)
+        words.cache_clear()
 
 
 @cache
@@ -25,8 +34,11 @@ def words(language: str) -> Mapping[str, str]:
     'Senden'
     """
     name = language if language in LANGUAGES else LANGUAGES[0]
-    text = (resources.files(__package__) / f"{name}.json").read_text(encoding="utf-8")
-    return MappingProxyType(json.loads(text))
+    said: dict[str, str] = {}
+    for folder in _FOLDERS:
+        file = folder / f"{name}.json"
+        said |= json.loads((file if file.exists() else folder / "en.json").read_text(encoding="utf-8"))
+    return MappingProxyType(said)
 
 
 def preferred(accepted: str, offered: Sequence[str]) -> str:

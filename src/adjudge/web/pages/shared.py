@@ -47,7 +47,7 @@ SAID = {
     "unblocked": "They can go on {doing}.",
     "token-revoked": "The token is revoked.",
     "material": "The {material} are here.",
-    "set-aside": "Set aside: their answers do not count, and their questions are asked again.",
+    "set-aside": "Excluded: their answers do not count, and their questions are asked again.",
     "counted": "Their answers count again.",
     "imported": "The judgments are here.",
 }

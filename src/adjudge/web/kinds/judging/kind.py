@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, select
 
 from adjudge.text import counted
 from adjudge.web.errors import Conflict
@@ -61,6 +61,7 @@ class Judging(Kind):
         reached="The goal is reached",
         tab="judgments",
     )
+    roles: Mapping[str, tuple[str, ...]] = {"candidate": ("judgment", "repeat")}
     answer_kinds: Mapping[str, str] = {
         "": "all",
         "judgment": "judgment",
@@ -148,6 +149,11 @@ class Judging(Kind):
     def lay_queue(self, connection: Connection, campaign: Campaign) -> None:
         """Add candidates that are not there yet, in an order of the seed until the engine has looked."""
         make_pairs(connection, campaign)
+
+    def find_problems(self, connection: Connection) -> Iterator[Iterator[str]]:
+        """Candidates that are no document."""
+        pairs = select(t.pair.c.id).where(t.pair.c.role == "candidate", t.pair.c.document_item_id.is_(None))
+        yield (f"pair {pair}: expected one document" for pair in connection.execute(pairs).scalars())
 
     def observer(self) -> Observer:
         """The engine: it learns from answers, lays the queue and makes snapshots."""

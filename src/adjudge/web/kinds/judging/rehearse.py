@@ -1,6 +1,6 @@
 """Rehearsing a judging campaign: simulated assessors judge a copy of it through a real server, several times over.
 
-A rehearsal starts ``adjudge serve`` on a copy in a temporary folder, lets simulated assessors (``rehearse.people``)
+A rehearsal starts ``adjudge serve`` on a copy in a temporary folder, lets simulated assessors (``simulated``)
 judge until the goal is reached, and compares the ranking that the server then shows with the truth. The copy has the
 same runs, settings and facts, and the names of query and document as texts instead of sound. Assessors live in
 simulated time: each answer takes seconds drawn from a lognormal distribution around their pace. Answers within
@@ -48,19 +48,11 @@ from adjudge.web import client
 from adjudge.web.client import connect
 from adjudge.web.kinds.judging.session import pair_grades
 from adjudge.web.kinds.judging.settings import JudgingSettings, settings_of
+from adjudge.web.kinds.judging.simulated import Account, SimulatedAssessor, account
 from adjudge.web.kinds.judging.sound import SoundFeatures, all_heard, hear
 from adjudge.web.kinds.judging.store import collection_of, current_grades, put_runs
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
-from adjudge.web.rehearse import (
-    NAME,
-    SPREAD,
-    Account,
-    Plan,
-    Rehearsal,
-    ShowProgress,
-    SimulatedAssessor,
-    account,
-)
+from adjudge.web.rehearse import NAME, SPREAD, Plan, Rehearsal, ShowProgress
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t

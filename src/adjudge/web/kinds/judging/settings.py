@@ -196,7 +196,7 @@ class JudgingSettings(CampaignSettings):
         "name": CampaignSettings.groups["name"],
         "scales": ("What do assessors answer?", ""),
         "goal": ("When is it enough?", ""),
-        "asked": ("How many ears?", ""),
+        "asked": ("How many people?", ""),
     }
 
     scales: tuple[AskedScale, ...] = setting(

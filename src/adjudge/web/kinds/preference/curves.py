@@ -270,8 +270,8 @@ def _note(*, expected: bool, fee: float) -> str:
     )
     on_top = f" The fee of {fee * 100:g} % is included." if fee else ""
     return (
-        "All answers are paid, also traps and those set aside; who is screened out gets that amount instead, who is "
-        f"stopped later gets their answers but nothing for finishing. {basis}{on_top}"
+        "All answers are paid, also those to attention checks and those excluded; who is screened out gets that amount "
+        f"instead, who is stopped later gets their answers but nothing for finishing. {basis}{on_top}"
     )
 
 

@@ -60,10 +60,11 @@ class Preference(Kind):
         problems="Questions",
         reached="Every question is answered",
     )
+    roles: Mapping[str, tuple[str, ...]] = {"question": ("judgment", "repeat"), "trap": ("trap",)}
     answer_kinds: Mapping[str, str] = {
         "": "all",
         "judgment": "question",
-        "trap": "trap",
+        "trap": "attention check",
         "repeat": "asked again",
         "skip": "skipped",
         "comment": "with a comment",
@@ -94,7 +95,7 @@ class Preference(Kind):
         n_traps, n_queries = sum(question.is_trap for question in questions.questions), len(set(questions.queries))
         return Filling(
             values,
-            f"{len(questions) - n_traps:,} questions about {n_queries:,} queries, {n_traps:,} traps",
+            f"{len(questions) - n_traps:,} questions about {n_queries:,} queries, {n_traps:,} attention checks",
             (),
             lambda connection, campaign, now: put_questions(connection, campaign, questions, inputs=inputs, now=now),
         )
@@ -189,7 +190,8 @@ class Preference(Kind):
         return {
             "questions": f"{counts.pairs:,}, {counts.judged:,} answered",
             "asked of": f"{settings.judged_by} each, at most {settings.per_participant} per participant",
-            "traps": f"{counts.traps:,}; {settings.quiz} in the quiz, then {settings.trap_share:.0%} of questions",
+            "attention checks": f"{counts.traps:,}; {settings.quiz} in the quiz, "
+            f"then {settings.trap_share:.0%} of questions",
             "batches": "one" if settings.batch_size is None else f"of {settings.batch_size:,}",
             "recruiter": settings.recruiter.kind,
             "pay": f"{paid}{f', fee {pay.fee_share:.0%}' if pay.fee_share else ''}" if paid else "nothing",

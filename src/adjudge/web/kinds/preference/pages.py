@@ -416,7 +416,7 @@ def answers_values(connection: Connection, campaign: Campaign) -> dict[str, Any]
     """What the page of answers shows of a preference campaign."""
     files = {
         "answers": ("Answers", "with questions and grades: a whole study for adjudge fit"),
-        "questions": ("Questions", "and traps, as they were asked"),
+        "questions": ("Questions", "and attention checks, as they were asked"),
         "log": ("Log", "everything that was sent, in order"),
         "mapping": ("Mapping", "the curves, once there are enough answers for them"),
         "people": ("People", "outcomes and the recruiter’s identities, to pay people; personal"),
@@ -461,7 +461,7 @@ def _repeats(connection: Connection, campaign: Campaign) -> dict[str, Any]:
 
 WHY_WORDS = {
     "quiz": "the quiz was not passed",
-    "traps": "too many traps missed",
+    "traps": "too many attention checks missed",
     "attention": "probably not listening",
     "organiser": "by an organiser",
 }

@@ -72,7 +72,7 @@ def put_questions(
 def _check(campaign: Campaign, questions: Questions, n_traps: int) -> None:
     """Refuse what cannot be asked."""
     if n_traps == len(questions):
-        raise Refused(f"Expected questions, got {f'{n_traps:,} traps and no other' if n_traps else 'none'}.")
+        raise Refused(f"Expected questions, got {f'{n_traps:,} attention checks and no other' if n_traps else 'none'}.")
     if len(questions) > MOST_QUESTIONS:
         raise Refused(f"Expected at most {MOST_QUESTIONS:,} questions, got {len(questions):,}.")
     check_quiz(settings_of(campaign).quiz, n_traps)
@@ -95,7 +95,9 @@ def _check(campaign: Campaign, questions: Questions, n_traps: int) -> None:
 def check_quiz(wanted: int, n_traps: int) -> None:
     """Refuse a quiz of more attention checks than there are: nobody is asked one twice."""
     if n_traps < wanted:
-        raise Refused(f"The quiz wants {wanted} traps, and there {_are(n_traps)}; give more traps, or a shorter quiz.")
+        raise Refused(
+            f"The quiz wants {wanted} attention checks, and there {_are(n_traps)}; give more, or a shorter quiz."
+        )
 
 
 def check_combinations(wanted: Iterable[str], scales: Sequence[str] | None = None) -> None:
@@ -197,14 +199,8 @@ def lay_questions(connection: Connection, campaign: Campaign) -> None:
     lay_listed(connection, campaign, lambda place, n: place // (size or max(1, n)))
 
 
-_KINDS = {
-    "question": ("judgment", "repeat"),
-    "trap": ("trap",),
-    "candidate": ("judgment", "repeat"),
-    "ranking": ("judgment", "correction"),
-}
-_ASKED_IN = {"candidate": "judging", "question": "preference", "trap": "preference", "ranking": "ranking"}
-_COMPARED = ("question", "trap")
+_ANSWERED_AS = {"question": ("judgment", "repeat", "skip"), "trap": ("trap", "skip")}
+_COMPARED = tuple(_ANSWERED_AS)
 
 
 def preference_checks(connection: Connection) -> tuple[Iterator[str], ...]:
@@ -225,41 +221,32 @@ def _lists(connection: Connection) -> Iterator[str]:
         t.pair.c.wanted,
         t.pair.c.document_item_id,
     )
-    query = select(*columns, t.campaign.c.name, t.campaign.c.kind).join(
-        t.campaign, t.campaign.c.id == t.pair.c.campaign_id
-    )
+    query = select(*columns, t.campaign.c.name).join(t.campaign, t.campaign.c.id == t.pair.c.campaign_id)
     for row in connection.execute(query.order_by(t.pair.c.id)):
         where = f"{row.name}: {row.role} {row.document!r}"
-        if row.role not in _ASKED_IN and row.kind not in _ASKED_IN.values():
-            continue  # of a kind that checks its own
-        if _ASKED_IN.get(row.role) != row.kind:
-            yield f"{where} does not belong into a {row.kind} campaign"
         if row.role not in _COMPARED:
-            is_one = row.document_item_id is not None
-            if is_one != (row.role == "candidate") or (row.id, "a") in ranks or (row.id, "b") in ranks:
-                yield f"{where}: expected {'one document, not lists' if row.role == 'candidate' else 'candidates only'}"
+            if (row.id, "a") in ranks or (row.id, "b") in ranks:
+                yield f"{where}: expected no lists to compare"
             continue
+        if row.document_item_id is not None:
+            yield f"{where}: expected lists, not one document"
         for side in "ab":
             there = ranks.get((row.id, side), [])
             if there != list(range(1, len(there) + 1)) or not there:
                 yield f"{where}: expected list {side} to have ranks 1, 2, …, got {there or 'none'}"
         expected = (row.details or {}).get("expected") or []
         if not set(expected) <= set(CHOICES) or bool(expected) != (row.role == "trap"):
-            yield f"{where}: expected right answers of traps only, among {', '.join(CHOICES)}, got {expected}"
+            yield f"{where}: expected right answers of checks only, among {', '.join(CHOICES)}, got {expected}"
         if row.role == "trap" and row.wanted:
-            yield f"{where}: is wanted {row.wanted} times; traps are never counted"
+            yield f"{where}: is wanted {row.wanted} times; attention checks are never counted"
 
 
 def _sides(connection: Connection) -> Iterator[str]:
-    """Whether leases fit what they are about, and say which list stood first where there are lists."""
-    query = select(t.lease.c.id, t.lease.c.kind, t.lease.c.slot, t.lease.c.swapped, t.pair.c.role)
+    """Whether leases say which list stood first where there are lists, and only there."""
+    query = select(t.lease.c.id, t.lease.c.swapped, t.pair.c.role)
     for row in connection.execute(query.join(t.pair, t.pair.c.id == t.lease.c.pair_id)):
         if (row.swapped is None) != (row.role not in _COMPARED):
             yield f"lease {row.id}: expected it to say which list stood first {_where(row.role)}"
-        if row.kind not in _KINDS.get(row.role, (row.kind,)):
-            yield f"lease {row.id}: a {row.role} is leased as {row.kind}"
-        if row.kind != "judgment" and row.slot is not None:
-            yield f"lease {row.id}: a {row.kind} takes the place of an answer"
 
 
 def _where(role: str) -> str:
@@ -272,7 +259,7 @@ def _choices(connection: Connection) -> Iterator[str]:
     query = select(*columns).join(t.pair, t.pair.c.id == t.answer.c.pair_id)
     query = query.outerjoin(t.lease, t.lease.c.id == t.answer.c.lease_id).where(t.pair.c.role.in_(_COMPARED))
     for row in connection.execute(query.order_by(t.answer.c.id)):
-        if row.kind not in (*_KINDS[row.role], "skip"):
+        if row.kind not in _ANSWERED_AS[row.role]:
             yield f"answer {row.id}: a {row.role} is answered as {row.kind}"
         choice = (row.grades or {}).get("choice")
         if row.kind != "skip" and choice not in CHOICES:
@@ -294,7 +281,7 @@ def _people(connection: Connection) -> Iterator[str]:
         if (row.outcome is None) != (row.outcome_at is None):
             yield f"{where}: an outcome and its time go together"
         if (row.set_aside_at is None) != (row.set_aside_why is None):
-            yield f"{where}: being set aside and its reason go together"
+            yield f"{where}: being excluded and its reason go together"
         if row.erased_at is not None and row.recruited_as is not None:
             yield f"{where}: was erased, and is still known to the recruiter"
         if (row.outcome is not None or row.set_aside_at is not None) and row.id in in_hand:

@@ -225,7 +225,7 @@ def _so_far(campaign: Campaign, seen: RankingActivity) -> Section:
     ties = "could share a place" if settings_of(campaign).ties else "could not share a place"
     words = (
         f"{counted:,} of {wanted:,} rankings of {len(seen.queries):,} queries are here"
-        f"{f', and {n_excluded:,} more are set aside' if n_excluded else ''}. Documents {rules} and {ties}."
+        f"{f', and {n_excluded:,} more are excluded' if n_excluded else ''}. Documents {rules} and {ties}."
     )
     return Section("so-far", "Where the campaign stands", (Paragraph(words),))
 
@@ -261,7 +261,7 @@ def _experts(seen: RankingActivity) -> Section:
 
 def _cells(record: Mapping[str, Any]) -> tuple[str, ...]:
     marks = [
-        name for name, holds in (("like chance", record["like_chance"]), ("set aside", record["set_aside"])) if holds
+        name for name, holds in (("like chance", record["like_chance"]), ("excluded", record["set_aside"])) if holds
     ]
     minutes = None if record["median_seconds"] is None else record["median_seconds"] / 60
     return (

@@ -50,6 +50,7 @@ class Ranking(Kind):
         reached="Every query is ranked",
         answer="ranking",
     )
+    roles: Mapping[str, tuple[str, ...]] = {"ranking": ("judgment", "correction")}
     answer_kinds: Mapping[str, str] = {
         "": "all",
         "judgment": "as first sent",

@@ -159,7 +159,7 @@ function summary(answer) {
   const parts = [];
   if (Array.isArray(answer?.systems)) parts.push(`${several(answer.systems.length, "system")} taken`);
   if (typeof answer?.candidates === "number") parts.push(`${several(answer.queries, "query", "queries")} with ${several(answer.candidates, "candidate")} taken`);
-  if (typeof answer?.questions === "number") parts.push(`${several(answer.questions, "question")} and ${several(answer.traps, "trap")} taken`);
+  if (typeof answer?.questions === "number") parts.push(`${several(answer.questions, "question")} and ${several(answer.traps, "attention check")} taken`);
   if (typeof answer?.taken === "number") parts.push(`${answer.taken} taken`);
   if (answer?.already) parts.push(`${answer.already} were there already`);
   if (answer?.skipped) parts.push(`${answer.skipped} not needed`);

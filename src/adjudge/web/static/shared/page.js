@@ -94,12 +94,12 @@ export function showOnly(name) {
 
 /** Kind words where there is no question; a page may have `words` of its own. */
 export function rest(why, { mine = 0, message = "", words: own = "rest" } = {}) {
-  const said = (key) => (knows(`${own}.${key}`) ? say(`${own}.${key}`) : say(`rest.${key}`));
-  const words = message || (knows(`rest.${why}`) ? said(why) : "");
+  const said = (key) => say([`${own}.${key}`, `rest.${key}`].find(knows) ?? "");
+  const words = message || said(why);
   const changed = $("resting").hidden || $("resting-words").textContent !== words;
   write($("resting-title"), said(`${why}.title`));
   write($("resting-words"), words);
-  write($("resting-thanks"), mine ? count(`${own}.thanks`, mine) : say("rest.thanks.none"));
+  write($("resting-thanks"), mine && knows(`${own}.thanks.other`) ? count(`${own}.thanks`, mine) : say("rest.thanks.none"));
   $("resting").dataset.why = why;
   $("resting-again").hidden = !["wait", "paused", "draft", "offline", "handed_back"].includes(why);
   showOnly("resting");

@@ -81,6 +81,7 @@ export const asking = new Asking({
   owner: $("question").dataset.owner,
   address: "/api/judging",
   next: "ahead",
+  words: "judge.rest",
   drafts: new Drafts(sessionStorage, "adjudge.draft."),
   view,
 });

@@ -1,4 +1,4 @@
-/* Who compares lists: whether they are there, whether they listen; and traps that are missed too often. */
+/* Who compares lists: whether they are there, whether they listen; and attention checks that are missed too often. */
 
 import { count, html, known, lasting, percent, since } from "../organiser/drawing.js";
 import { drawPeopleTable, personHead } from "../organiser/tables.js";
@@ -11,13 +11,13 @@ const STATES = {
   failed: ["stopped", "warn"],
   blocked: ["blocked", "warn"],
 };
-const WHY = { quiz: "quiz not passed", traps: "too many traps missed", attention: "probably not listening", organiser: "by an organiser" };
+const WHY = { quiz: "quiz not passed", traps: "too many attention checks missed", attention: "probably not listening", organiser: "by an organiser" };
 
 /** Those who are there first. */
 export function drawPeople(place, { people }) {
   drawPeopleTable(place, people, {
     label: "Table of people",
-    heads: ["Person", "Answers", "Traps right", "P(listens)", "Median time", "Signs against listening", "Seen"],
+    heads: ["Person", "Answers", "Checks right", "P(listens)", "Median time", "Signs against listening", "Seen"],
     row: personRow,
     nobody: "Nobody has answered yet, and nobody is here now.",
     isNumber: (column) => column > 0 && column !== 5,
@@ -33,7 +33,7 @@ function personRow(person) {
       person,
       " ",
       person.state !== "idle" && html("span", { class: `badge ${kind}` }, words),
-      person.set_aside_why && html("span", { class: "badge bad", title: WHY[person.set_aside_why] ?? person.set_aside_why }, "set aside"),
+      person.set_aside_why && html("span", { class: "badge bad", title: WHY[person.set_aside_why] ?? person.set_aside_why }, "excluded"),
     ),
     html("td", { class: "number" }, count(person.answers)),
     html("td", { class: "number" }, person.traps_asked ? `${person.traps_right} of ${person.traps_asked}` : "–"),
@@ -47,7 +47,7 @@ function personRow(person) {
 /** A probability that is never called certain. */
 const chance = (probability) => (probability > 0.995 ? "> 99 %" : probability < 0.005 ? "< 1 %" : percent(probability));
 
-/** Traps that people miss who get most of the others right. */
+/** Attention checks that people miss who get most of the others right. */
 export function drawTraps(place, { traps }) {
   if (traps.length === 0) {
     place.replaceChildren();
@@ -58,7 +58,7 @@ export function drawTraps(place, { traps }) {
     html(
       "p",
       { class: "notice warn" },
-      `${traps.length === 1 ? "A trap is" : `${traps.length} traps are`} missed by people who get most of the others right: ${each}. Traps like that cost you good people; look at them on the set-up page.`,
+      `${traps.length === 1 ? "An attention check is" : `${traps.length} attention checks are`} missed by people who get most of the others right: ${each}. Checks like that cost you good people; look at them on the set-up page.`,
     ),
   );
 }

@@ -41,8 +41,8 @@ export function drawProgress(place, picture) {
 }
 
 function aside(status) {
-  const parts = [`${several(status.traps, "trap")} answered`];
-  if (status.set_aside_answers) parts.push(`${several(status.set_aside_answers, "answer")} set aside`);
+  const parts = [`${several(status.traps, "attention check")} answered`];
+  if (status.set_aside_answers) parts.push(`${several(status.set_aside_answers, "answer")} excluded`);
   return parts.join(", ");
 }
 
@@ -114,7 +114,7 @@ export function drawHours(place, { pace, made_at: now }) {
   const y = linear([0, most], [size.height - size.bottom, size.top]);
   const bars = pace.hours.flatMap(([counted, other], i) => {
     const [from, width] = [x(i) + 2, x(1) - x(0) - 4];
-    const about = svg("title", {}, `${hourOf(now, pace.hours.length - 1 - i)}: ${counted} counted, ${other} traps, repeats or set aside`);
+    const about = svg("title", {}, `${hourOf(now, pace.hours.length - 1 - i)}: ${counted} counted, ${other} attention checks, repeats or excluded`);
     return [
       counted > 0 && svg("rect", { class: "counted", x: from, width, y: y(counted), height: y(0) - y(counted), rx: 2 }, about),
       other > 0 && svg("rect", { class: "other", x: from, width, y: y(counted + other), height: y(counted) - y(counted + other), rx: 2 }, about.cloneNode(true)),
@@ -131,7 +131,7 @@ export function drawHours(place, { pace, made_at: now }) {
   );
   place.replaceChildren(
     drawing,
-    html("ul", { class: "legend" }, legend("counted", "that count"), legend("other", "traps, repeats, set aside")),
+    html("ul", { class: "legend" }, legend("counted", "that count"), legend("other", "attention checks, repeats, excluded")),
   );
 }
 

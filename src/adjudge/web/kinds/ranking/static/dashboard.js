@@ -45,7 +45,7 @@ function drawProgress(place, { status }) {
   }
   const share = known(status.complete) ? status.complete : 0;
   const work = status.wanted ? Math.min(1 - share, status.in_work / status.wanted) : 0;
-  const aside = status.set_aside > 0 ? `${several(status.set_aside, "ranking")} set aside` : `${several(status.documents, "document")} to rank`;
+  const aside = status.set_aside > 0 ? `${several(status.set_aside, "ranking")} excluded` : `${several(status.documents, "document")} to rank`;
   place.replaceChildren(
     ...progress({
       share,

@@ -5,7 +5,7 @@ import { drawPeopleTable, personHead } from "../organiser/tables.js";
 
 const STATES = {
   live: ["here now", "good"],
-  aside: ["set aside", "bad"],
+  aside: ["excluded", "bad"],
   blocked: ["blocked", "warn"],
 };
 
