@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import ROUNDING, Floats, Ints
 from adjudge.checks import ALPHA, COUNT, COUNT_OR_NONE, DEFAULT_CONSTRUCTION, SEED, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, warn
@@ -40,7 +40,7 @@ from adjudge.groundtruth.lists import PartialLists
 from adjudge.parallel import Progress
 from adjudge.results import Column, Result, columns_of
 from adjudge.seeds import Seed, as_seed
-from adjudge.stats.matrices import ROUNDING, dense_ranks
+from adjudge.stats.matrices import dense_ranks
 from adjudge.text import counted
 
 if TYPE_CHECKING:

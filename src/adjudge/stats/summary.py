@@ -10,9 +10,9 @@ from typing import Annotated, overload
 import numpy as np
 
 from adjudge.checks import CONFIDENCE, SEED, Interval, checked
-from adjudge.errors import unknown
 from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.model.effectiveness import Effectiveness, mean_over_queries
+from adjudge.registry import unknown
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.intervals import bootstrap_interval, t_interval
