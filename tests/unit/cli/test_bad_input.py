@@ -32,6 +32,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["nowhere.txt", "run.txt"], "nowhere.txt: cannot be read: no such file or directory"),
         (["qrels.txt", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["qrels.txt", "empty"], "empty: expected a directory with runs, got an empty one"),
+        (["qrels.txt", ""], "expected a file with runs, got an empty name"),
+        (["", "run.txt"], "expected a file with judgments, got an empty name"),
         (["qrels.txt", "*.nothing"], "*.nothing: expected files with runs, got none that match the pattern"),
         (["qrels.txt", "run.txt", "-m", "NDCG@10"], "No measure is called 'NDCG'. Did you mean 'nDCG'?"),
         (["qrels.txt", "run.txt", "-m", "RBP(p=1.5)"], "RBP: 'p' must be in (0, 1), got 1.5"),
