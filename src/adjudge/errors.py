@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-
-from adjudge.text import listed
 
 __all__ = [
     "AdjudgeError",
@@ -24,8 +22,6 @@ __all__ = [
     "UnknownNameError",
 ]
 
-_NEAR = 0.6  # similarity, from 0 to 1, from which on one name may stand for another
-_MOST_NEAR = 3  # equally near names to suggest: more do not help
 _kept: ContextVar[list[str] | None] = ContextVar("adjudge_kept_warnings", default=None)
 
 
@@ -113,39 +109,6 @@ def kept_warnings() -> Iterator[list[str]]:
         yield said
     finally:
         _kept.reset(token)
-
-
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for an unknown name, with the nearest known one or a list of all.
-
-    >>> print(unknown("measure", "NDCG", ["nDCG", "AP"]))
-    No measure is called 'NDCG'. Did you mean 'nDCG'?
-    >>> print(unknown("format", "docx", ["trec", "csv"]))
-    No format is called 'docx'. Known: csv, trec.
-    """
-    names = sorted(known)
-    hint = did_you_mean(name, names) or f"Known: {', '.join(names)}."
-    return UnknownNameError(f"No {kind} is called {name!r}. {hint}", kind=kind, name=name)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggest the nearest known name; all of them where a few are equally near, and none where many are.
-
-    >>> did_you_mean("sys", ["sys1", "sys2", "other"]), did_you_mean("s", map(str, range(9)))
-    ("Did you mean 'sys1' or 'sys2'?", '')
-    """
-    from difflib import SequenceMatcher
-
-    matcher = SequenceMatcher(b=name.casefold().lstrip("-"))  # all options begin alike
-    likenesses: dict[str, float] = {}
-    for other in known:
-        matcher.set_seq1(other.casefold().lstrip("-"))
-        likenesses[other] = matcher.ratio()
-    best = max(likenesses.values(), default=0.0)
-    near = [repr(other) for other, value in likenesses.items() if value == best]
-    if best < _NEAR or len(near) > _MOST_NEAR:
-        return ""
-    return f"Did you mean {listed(near, 'or')}?"
 
 
 def shown(text: object, limit: int = 60) -> str:

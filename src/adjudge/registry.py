@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TypeVar
 
-from adjudge.errors import unknown
+from adjudge.errors import UnknownNameError
+from adjudge.text import listed
 
 T = TypeVar("T")
+_NEAR = 0.6  # similarity, from 0 to 1, from which on one name may stand for another
+_MOST_NEAR = 3  # equally near names to suggest: more do not help
 
 
 class Registry(Mapping[str, T]):
@@ -94,6 +96,39 @@ class Registry(Mapping[str, T]):
         return self._members
 
 
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for an unknown name, with the nearest known one or a list of all.
+
+    >>> print(unknown("measure", "NDCG", ["nDCG", "AP"]))
+    No measure is called 'NDCG'. Did you mean 'nDCG'?
+    >>> print(unknown("format", "docx", ["trec", "csv"]))
+    No format is called 'docx'. Known: csv, trec.
+    """
+    names = sorted(known)
+    hint = did_you_mean(name, names) or f"Known: {', '.join(names)}."
+    return UnknownNameError(f"No {kind} is called {name!r}. {hint}", kind=kind, name=name)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Suggest the nearest known name; all of them where a few are equally near, and none where many are.
+
+    >>> did_you_mean("sys", ["sys1", "sys2", "other"]), did_you_mean("s", map(str, range(9)))
+    ("Did you mean 'sys1' or 'sys2'?", '')
+    """
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(b=name.casefold().lstrip("-"))  # all options begin alike
+    likenesses: dict[str, float] = {}
+    for other in known:
+        matcher.set_seq1(other.casefold().lstrip("-"))
+        likenesses[other] = matcher.ratio()
+    best = max(likenesses.values(), default=0.0)
+    near = [repr(other) for other, value in likenesses.items() if value == best]
+    if best < _NEAR or len(near) > _MOST_NEAR:
+        return ""
+    return f"Did you mean {listed(near, 'or')}?"
+
+
 def _importing() -> str:
     """The module that is being imported or run: its body is the innermost on the stack."""
     frame = sys._getframe(1)
@@ -122,6 +157,8 @@ def _modules(pattern: str) -> list[str]:
 def _children(package: str, pattern: str, *, folders: bool) -> list[str]:
     if "*" not in pattern and not package:
         return [pattern]
+    from pkgutil import iter_modules
+
     paths = getattr(import_module(package), "__path__", ())
     return sorted(
         found.name for found in iter_modules(paths) if fnmatchcase(found.name, pattern) and found.ispkg >= folders

@@ -58,9 +58,10 @@ from typing import (
 
 from adjudge._version import __version__
 from adjudge.deprecated import old_attribute
-from adjudge.errors import AdjudgeError, InputError, reason, unknown
+from adjudge.errors import AdjudgeError, InputError, reason
 from adjudge.extras import need
 from adjudge.io import plain, write_whole
+from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
 from adjudge.tables import Align, Heading, Table, as_csv, as_json
 from adjudge.text import shown_p, with_interval

@@ -29,7 +29,7 @@ from adjudge.model.scales import FINE
 from adjudge.preferences.curves import agreement_bins
 from adjudge.preferences.participants import influence, quality
 from adjudge.preferences.questions import coverage_of
-from adjudge.preferences.simulated import example_study
+from adjudge.preferences.simulated import example_study, operating
 from adjudge.results import Column, Result, load_result
 from adjudge.stats.agreement import Ratings
 from adjudge.stats.agreement_coefficients import drift, self_consistency
@@ -130,6 +130,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "bins": lambda: agreement_bins(example_study(), "CG@2", "fine").agree,
     "quality": lambda: quality(example_study(), resamples=100),
     "influence": lambda: influence(example_study()),
+    "operating characteristics": lambda: operating(people=3, n=20),
     "coverage": lambda: coverage_of(example_study().questions, ["CG@2 on fine"]),
     "ground truth": lambda: aj.ground_truth(rankings()),
     "lists": lambda: aj.ground_truth(rankings()).lists,

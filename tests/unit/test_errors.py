@@ -11,7 +11,8 @@ from threading import Barrier
 
 import pytest
 
-from adjudge.errors import AdjudgeError, AdjudgeWarning, kept_warnings, unknown, warn
+from adjudge.errors import AdjudgeError, AdjudgeWarning, kept_warnings, warn
+from adjudge.registry import unknown
 
 
 def heard(act: Callable[[], object]) -> list[str]:

@@ -30,7 +30,8 @@ from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import Distances, Sounds
 from adjudge.audio.systems.baselines import rhythm, timbre, tonal
 from adjudge.audio.systems.distances import split_places
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
+from adjudge.registry import unknown
 
 if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library

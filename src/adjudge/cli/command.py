@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from adjudge.checks import Constraint
 from adjudge.cli.options import help_of
-from adjudge.errors import shown, unknown
+from adjudge.errors import shown
+from adjudge.registry import unknown
 
 Options = Callable[[argparse.ArgumentParser], object]
 Run = Callable[[argparse.Namespace], None]

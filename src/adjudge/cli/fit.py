@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.checks import BINS, CONFIDENCE, RESAMPLES, SEED, OneOf, TieUnit
+from adjudge.checks import BINS, CONFIDENCE, RESAMPLES_OR_NONE, SEED, OneOf, TieUnit
 from adjudge.cli.command import command
 from adjudge.cli.options import (
     add_columns,
@@ -75,7 +75,7 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--form", default="two-stage", help="agreement curve")
     group.add_argument("--bins", type=BINS, default=10)
     group.add_argument("--confidence", type=CONFIDENCE, default=0.95)
-    group.add_argument("--resamples", type=RESAMPLES, default=1000, help="of queries and participants")
+    group.add_argument("--resamples", type=RESAMPLES_OR_NONE, default=1000)
     group.add_argument("--seed", type=SEED, default=0, help="of everything random")
 
 

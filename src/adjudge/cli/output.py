@@ -50,6 +50,8 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
         raise AdjudgeError(f"{target}: this is written as {', '.join(forms)}, not as {style_of(arguments)}")
     if forms and arguments.style is None:
         _check_suffix(target, forms)
+    if not target:
+        raise AdjudgeError("expected a file as output, got an empty name")
     folder = os.path.dirname(target) or "."
     if os.path.isdir(target):
         raise AdjudgeError(f"{target}: expected a file as output, got a directory")
@@ -79,6 +81,8 @@ def _check_figures(folder: str | None) -> None:
 
 def check_folder(folder: str | os.PathLike[str], wanted: str) -> None:
     """Refuse a folder that cannot be made or written to; ``wanted`` is what messages call it."""
+    if folder == "":
+        raise AdjudgeError(f"expected {wanted}, got an empty name")
     there = os.path.abspath(folder)
     while not os.path.exists(there):
         there = os.path.dirname(there)

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, Typed
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import ROUNDING, Floats, Ints
 from adjudge.checks import ALPHA, NOT_NEGATIVE, RESAMPLES, SEVERAL, Constraints
-from adjudge.errors import AdjudgeError, kept_warnings, shown, unknown
+from adjudge.errors import AdjudgeError, kept_warnings, shown
 from adjudge.experiments.rates import Rates
 from adjudge.experiments.report import TableColumn
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.spec import Draws, Experiment, Findings, Rows
+from adjudge.registry import unknown
 from adjudge.reporting.document import TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel
 from adjudge.results import Column, Result
 from adjudge.seeds import as_seed
-from adjudge.stats.matrices import ROUNDING
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS, adjust
 from adjudge.stats.paired import PAIRED_TESTS, How, PairedTests, check_min_difference, resampled_tests
 from adjudge.tables import Table

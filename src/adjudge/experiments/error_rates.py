@@ -24,7 +24,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import ALPHA, SEVERAL, Constraints, checked
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.experiments.comparing import (
     FIVE_PROCEDURES,
     ComparisonExperiment,
@@ -38,6 +38,7 @@ from adjudge.experiments.samples import Samples
 from adjudge.experiments.simulate import collection
 from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
+from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curves, Panel, curves
 from adjudge.results import Column, columns_of

@@ -36,7 +36,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import CONFIDENCE, TARGET, Constraints
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.experiments.comparing import SubsetExperiment, draw_subsets
 from adjudge.experiments.rates import rates
 from adjudge.experiments.report import TableColumn, conclusion, curve_of, table_of
@@ -44,6 +44,7 @@ from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.simulate.collection import models_of
 from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
+from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curves, Panel, curves
 from adjudge.results import Column, columns_of

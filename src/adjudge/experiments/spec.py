@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.checks import SEED, TRIALS, Constraints, check_all
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.experiments.samples import Samples
 from adjudge.model.provenance import Provenance
 from adjudge.parallel import job_rng
-from adjudge.registry import Registry
+from adjudge.registry import Registry, unknown
 from adjudge.reporting.document import Section
 from adjudge.results import Result
 from adjudge.seeds import Seed, as_seed

@@ -18,7 +18,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from adjudge.errors import AdjudgeError, InputError, shown, unknown
+from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.registry import unknown
 from adjudge.text import listed
 
 ErrorAt = Callable[[str, int | None], InputError]

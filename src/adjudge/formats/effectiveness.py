@@ -32,7 +32,7 @@ import polars as pl
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import Kind as KindOf
 from adjudge.checks import checked
-from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
+from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Kind
 from adjudge.formats.columns import COLUMNS, fold, hint, listed_names, naming_columns, places_of, places_said
 from adjudge.formats.reading import PathLike, expand
@@ -53,6 +53,7 @@ from adjudge.formats.source import SPACES, Source, is_json, is_number, json_line
 from adjudge.model.effectiveness import EFFECTIVENESS, AssessedEffectiveness, Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.model.vocabulary import Vocabulary
+from adjudge.registry import unknown
 from adjudge.text import counted, listed
 
 EffectivenessLike: TypeAlias = Effectiveness | Tabular | Sequence[PathLike | Frame] | Mapping[str, Any]

@@ -170,6 +170,8 @@ def expand(given: Paths, kind: str, note: Note = lambda text: None) -> list[Path
     """
     found: dict[Path, None] = {}
     for item in [given] if isinstance(given, str | os.PathLike) else given:
+        if item == "":  # an unset variable of a shell, not the folder here
+            raise InputError(f"expected a file with {kind}, got an empty name")
         try:
             inside = [STDIN] if item == "-" else _inside(item, kind)
         except (OSError, ValueError) as error:

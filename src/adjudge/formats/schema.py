@@ -27,7 +27,6 @@ import polars as pl
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import InputError, shown, warn
-from adjudge.formats.base import Kind
 from adjudge.formats.columns import (
     COLUMNS,
     find_misnamed,
@@ -57,6 +56,8 @@ from adjudge.text import listed, with_article
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from adjudge.formats.base import Kind
 
     Frame: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame
 else:

@@ -21,7 +21,8 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import checked
 from adjudge.deprecated import renamed
-from adjudge.errors import AdjudgeError, did_you_mean, shown
+from adjudge.errors import AdjudgeError, shown
+from adjudge.registry import did_you_mean
 
 
 class QueryError(AdjudgeError):

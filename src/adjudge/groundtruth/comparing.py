@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
-from adjudge.checks import ALPHA, COUNT, COUNT_OR_NONE, DEFAULT_CONSTRUCTION, SEED, checked
+from adjudge.arrays import ROUNDING, Floats, Ints
+from adjudge.checks import ALPHA, COUNT, COUNT_OR_NONE, DEFAULT_CONSTRUCTION, SEED, Whole, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, warn
 from adjudge.groundtruth.answers import PreferredQuery, Unranked
@@ -40,7 +40,7 @@ from adjudge.groundtruth.lists import PartialLists
 from adjudge.parallel import Progress
 from adjudge.results import Column, Result, columns_of
 from adjudge.seeds import Seed, as_seed
-from adjudge.stats.matrices import ROUNDING, dense_ranks
+from adjudge.stats.matrices import dense_ranks
 from adjudge.text import counted
 
 if TYPE_CHECKING:
@@ -198,8 +198,7 @@ def compare_systems(
     [1.0, 1.0]
     """
     seed = as_seed(seed)
-    if not 0 <= baseline < len(truths):
-        raise AdjudgeError(f"'baseline' must be a place from 0 to {len(truths) - 1}, got {baseline}")
+    Whole(0, len(truths) - 1).check("baseline", baseline)
     found = [effectiveness_by_lists(truth.lists, runs, measure) for truth in truths]
     values = np.stack([eff.matrix() for eff in found])
     queries, n = found[0].queries, values.shape[1]

@@ -25,12 +25,11 @@ from typing import Literal
 import numpy as np
 from scipy.special import bdtr, ndtr
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import ROUNDING, Floats, Ints, Mask
 from adjudge.checks import SEED, checked
 from adjudge.groundtruth.answers import PreferredQuery, RankedQuery
 from adjudge.groundtruth.evidence import Evidence, comparison
 from adjudge.groundtruth.strengths import answers_about, bradley_terry
-from adjudge.stats.matrices import ROUNDING
 from adjudge.stats.resampling import signed_rank_tails
 
 Method = Literal["auto", "exact", "normal"]

@@ -17,8 +17,8 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import Between
 from adjudge.measures.base import Ideal, measure
 from adjudge.measures.binary import nth_hits, positive_cells, ratio
-from adjudge.measures.gains import discounts, reach
-from adjudge.measures.parameters import REL, Parameter
+from adjudge.measures.gains import reach
+from adjudge.measures.parameters import REL, Parameter, discounts
 from adjudge.model.rankings import Lists
 
 ALPHA = Parameter(

@@ -20,7 +20,7 @@ from adjudge.arrays import Floats, Ints
 from adjudge.checks import Between
 from adjudge.measures.base import Ideal, measure
 from adjudge.measures.binary import positive_cells, precision_sums, ratio
-from adjudge.measures.parameters import BASE, DISCOUNT, GAIN, GAINS, REL, Gain, Parameter, table_gain
+from adjudge.measures.parameters import BASE, DISCOUNT, GAIN, GAINS, REL, Gain, Parameter, discounts, table_gain
 from adjudge.model.rankings import Lists
 
 BETA = Parameter(
@@ -61,13 +61,6 @@ def reach(lists: Lists) -> int:
     """Ranks that weights must cover."""
     longest = int(lists.lengths.max(initial=0))
     return lists.cutoff if lists.cutoff is not None else max(lists.n_ranks, lists.pool.shape[1], longest)
-
-
-def discounts(n: int, discount: str, base: float) -> Floats:
-    """Weights 1 / d(i) for i = 1..n."""
-    rank = np.arange(1, n + 1, dtype=np.float64)
-    weights: Floats = np.log(base) / np.log(rank + base - 1 if discount == "log" else np.maximum(rank, base))
-    return weights
 
 
 @measure(

@@ -202,3 +202,10 @@ DISCOUNT = Parameter(
     "log", OneOf(("log", "original"), "log: log_b(i + b - 1) at rank i; original: log_b(i) from rank b on, 1 before")
 )
 BASE = Parameter(2.0, Between(1, meaning="base b of the logarithm"))
+
+
+def discounts(n: int, discount: str, base: float) -> Floats:
+    """Weights 1 / d(i) for i = 1..n."""
+    rank = np.arange(1, n + 1, dtype=np.float64)
+    weights: Floats = np.log(base) / np.log(rank + base - 1 if discount == "log" else np.maximum(rank, base))
+    return weights

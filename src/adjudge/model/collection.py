@@ -15,12 +15,13 @@ import numpy as np
 
 from adjudge.arrays import Codes, Floats
 from adjudge.checks import COUNT, Combine, Exclude, Kind, Precision, checked
-from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
+from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.model.judgments import Judgments, encode_judgments
 from adjudge.model.provenance import Provenance
 from adjudge.model.runs import Run, Runs, encode_run
 from adjudge.model.scales import Scale
 from adjudge.model.vocabulary import Vocabulary
+from adjudge.registry import unknown
 from adjudge.text import counted, listed
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import Kind
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.model.provenance import Provenance
+from adjudge.registry import unknown
 from adjudge.results import Column, Result, columns_of
 from adjudge.tables import Heading, Table
 from adjudge.text import counted, listed, plural

@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Codes, Floats, Ints, Mask
-from adjudge.checks import COUNT, Precision, checked
+from adjudge.checks import COUNT, Precision, Whole, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.vocabulary import Vocabulary
 from adjudge.text import counted, listed
@@ -352,9 +352,8 @@ def overlap(runs: Runs, *, cutoffs: Iterable[int], n_queries: int | None = None)
     wanted = tuple(sorted({int(COUNT.check("cutoffs", cutoff)) for cutoff in cutoffs}))
     if not wanted:
         raise AdjudgeError("Expected at least one cutoff, got none")
-    kept = len(runs.queries) if n_queries is None else int(n_queries)
-    if kept > len(runs.queries):
-        raise AdjudgeError(f"'n_queries' must be at most {len(runs.queries)}, the queries of the runs, got {kept}")
+    known = len(runs.queries)
+    kept = known if n_queries is None else int(Whole(1, known).check("n_queries", n_queries))
     lengths = np.array([np.diff(_offsets(run, 0, kept)) for run in runs], dtype=np.int64).reshape(len(runs), kept)
     depth = int(lengths.max(initial=0))
     if depth == 0:

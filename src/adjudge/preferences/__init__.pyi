@@ -6,7 +6,7 @@ from .participants import Influence, Quality
 from .participants import influence as find_influence
 from .participants import quality as check_quality
 from .questions import Combination, Question, Questions, thesis_combinations
-from .simulated import BEHAVIOURS, example_study, operating, operating_table, simulate_study
+from .simulated import BEHAVIOURS, example_study, operating, simulate_study
 from .study import Study
 from .trust import CUES, AnswerFacts, TrustRules, assess, assess_all, must_stop, set_aside
 
@@ -32,7 +32,6 @@ __all__ = [
     "make_traps",
     "must_stop",
     "operating",
-    "operating_table",
     "questions_from_runs",
     "read_answers",
     "read_questions",

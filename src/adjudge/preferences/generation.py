@@ -29,12 +29,13 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import COUNT, LIST_LENGTH, PER_BIN, QUESTION_BINS, SEED, checked
-from adjudge.errors import AdjudgeError, NotEnoughDataError, shown, unknown
+from adjudge.errors import AdjudgeError, NotEnoughDataError, shown
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Lists
 from adjudge.model.scales import Scale
 from adjudge.preferences.questions import Combination, Coverage, Question, Questions, as_combinations, bins_of, covered
+from adjudge.registry import unknown
 from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 from adjudge.users.combinations import RelevanceScale, relevance_scale

@@ -21,8 +21,9 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, TieUnit, checked
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.preferences.questions import CHOICES, Questions
+from adjudge.registry import unknown
 
 if TYPE_CHECKING:
     from adjudge.preferences.trust import TrustRules

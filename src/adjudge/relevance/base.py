@@ -35,13 +35,12 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import COUNT, POSITIVE, Kind, checked
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.measures.base import Measure, parse_measure
-from adjudge.measures.gains import discounts
-from adjudge.measures.parameters import GAINS
+from adjudge.measures.parameters import GAINS, discounts
 from adjudge.model.collection import Collection
 from adjudge.model.scales import Scale
-from adjudge.registry import Registry
+from adjudge.registry import Registry, unknown
 from adjudge.relevance.candidates import Candidates
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, checked
+from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, Whole, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.model.collection import COLLECTION, Collection, Similarity
@@ -241,9 +241,7 @@ def calibrate_judging(
 def _part_size(name: str, wanted: int | None, most: int) -> int:
     if most < 2:
         raise NotEnoughDataError(f"Parts of a collection need at least 2 {name}, got {most}.")
-    if wanted is not None and wanted > most:
-        raise AdjudgeError(f"'{name}' of a sample must be from 2 to {most}, got {wanted}")
-    return max(2, most // 2) if wanted is None else wanted
+    return max(2, most // 2) if wanted is None else int(Whole(2, most).check(name, wanted))
 
 
 def _summary(runs: Sequence[Simulation], shares: tuple[float, ...]) -> Calibration:

@@ -30,10 +30,10 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import SEVERAL
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.model.collection import similarities
 from adjudge.model.scales import Scale
-from adjudge.registry import Registry
+from adjudge.registry import Registry, unknown
 from adjudge.relevance.candidates import Candidates
 
 _MOST_LEVELS = 11  # scales with more are cut into ten parts

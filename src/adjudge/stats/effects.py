@@ -27,12 +27,12 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import ROUNDING, Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, checked
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.intervals import wilson_interval
-from adjudge.stats.matrices import ROUNDING, common_queries, matrix_of, places_of
+from adjudge.stats.matrices import common_queries, matrix_of, places_of
 from adjudge.stats.paired import PAIRED_TESTS, TINY, How
 from adjudge.text import counted, percent
 

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown
+from adjudge.arrays import ROUNDING, Floats, Ints
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.model.effectiveness import Effectiveness
+from adjudge.registry import unknown
 
 Values = Effectiveness | npt.ArrayLike
-
-ROUNDING = 1e-12
-"""Effectiveness that differs by no more than this times the largest value is the same, computed in another order."""
 
 
 def matrix_of(
@@ -55,7 +53,7 @@ def places_of(names: Sequence[str], systems: Sequence[str]) -> list[int]:
 def dense_ranks(values: Floats, *, axis: int = -1) -> Ints:
     """The place of each value among the distinct ones along an axis, from 0; finite values only.
 
-    Values are ties where :data:`ROUNDING` of the largest of all can account for the gap between them.
+    Values are ties where :data:`~adjudge.arrays.ROUNDING` of the largest of all can account for the gap between them.
 
     >>> dense_ranks(np.array([0.3 - 0.1, 0.2, 0.1, 0.6 - 0.4])).tolist()
     [1, 1, 0, 1]

@@ -17,14 +17,14 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Mask
+from adjudge.arrays import ROUNDING, Floats, Mask
 from adjudge.checks import PROBABILITY, RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
-from adjudge.stats.matrices import ROUNDING, Values, dense_ranks, matrix_of
+from adjudge.stats.matrices import Values, dense_ranks, matrix_of
 from adjudge.stats.paired import MEAN, TINY, PairedTests, reference_of
 from adjudge.text import counted
 

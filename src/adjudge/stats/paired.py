@@ -17,14 +17,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import ROUNDING, Floats, Ints
 from adjudge.checks import NOT_NEGATIVE, RESAMPLES, SEED, Alternative, checked
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
-from adjudge.stats.matrices import ROUNDING, Values, common_queries, matrix_of, places_of
+from adjudge.stats.matrices import Values, common_queries, matrix_of, places_of
 
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
 _CELLS = 2**20  # differences held in memory at a time

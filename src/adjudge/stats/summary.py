@@ -10,9 +10,9 @@ from typing import Annotated, overload
 import numpy as np
 
 from adjudge.checks import CONFIDENCE, SEED, Interval, checked
-from adjudge.errors import unknown
 from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.model.effectiveness import Effectiveness, mean_over_queries
+from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import Forest, forest
 from adjudge.results import Column, Result, figure

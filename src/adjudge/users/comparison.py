@@ -18,10 +18,11 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
-from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown, warn
+from adjudge.errors import AdjudgeError, NotEnoughDataError, warn
 from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import (
     CriticalDifference,

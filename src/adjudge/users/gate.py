@@ -24,9 +24,10 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.checks import NOT_NEGATIVE, POWER, RESAMPLES, SEED, Alternative, Between, checked
-from adjudge.errors import AdjudgeError, ParameterError, unknown
+from adjudge.errors import AdjudgeError, ParameterError
 from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.registry import unknown
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.effects import effect_sizes, paired_moments

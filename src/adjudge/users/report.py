@@ -25,13 +25,14 @@ from adjudge.checks import (
     Interval,
     checked,
 )
-from adjudge.errors import AdjudgeError, kept_warnings, unknown
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.formats.effectiveness import EffectivenessLike, as_effectiveness, or_table
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import default_measures, evaluate
 from adjudge.model.collection import COLLECTION, Collection
 from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
 from adjudge.parallel import Progress
+from adjudge.registry import unknown
 from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
 from adjudge.reporting.figures import PAGE, HardQueries, Spread, hard_queries, spread
 from adjudge.reporting.render import form_of, write_report

@@ -35,10 +35,10 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import BINS, CONFIDENCE, SEED, SEVERAL, SHARE, checked
-from adjudge.errors import AdjudgeError, shown, unknown
+from adjudge.errors import AdjudgeError, shown
 from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.measures import Measure
-from adjudge.registry import Registry
+from adjudge.registry import Registry, unknown
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.intervals import t_interval, wilson_interval

@@ -32,6 +32,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["nowhere.txt", "run.txt"], "nowhere.txt: cannot be read: no such file or directory"),
         (["qrels.txt", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["qrels.txt", "empty"], "empty: expected a directory with runs, got an empty one"),
+        (["qrels.txt", ""], "expected a file with runs, got an empty name"),
+        (["", "run.txt"], "expected a file with judgments, got an empty name"),
         (["qrels.txt", "*.nothing"], "*.nothing: expected files with runs, got none that match the pattern"),
         (["qrels.txt", "run.txt", "-m", "NDCG@10"], "No measure is called 'NDCG'. Did you mean 'nDCG'?"),
         (["qrels.txt", "run.txt", "-m", "RBP(p=1.5)"], "RBP: 'p' must be in (0, 1), got 1.5"),
@@ -45,6 +47,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["qrels.txt", "run.txt", "--confidence", "95"], "'confidence' must be in (0, 1), got 95"),
         (["qrels.txt", "run.txt", "--sort", "AP"], "No measure of this table is called 'AP'"),
         (["qrels.txt", "run.txt", "-o", "no/such.csv"], "no/such.csv: expected a file in an existing directory"),
+        (["qrels.txt", "run.txt", "-o", ""], "expected a file as output, got an empty name"),
         (["run.txt", "qrels.txt"], "run.txt: expected judgments, but this looks like a run; on the command"),
         (["--nonsense", "a", "b"], "No option is called '--nonsense'"),
     ],
@@ -68,3 +71,9 @@ def test_what_weakens_a_result_is_said_and_counted_as_documented(cli: Terminal) 
     assert "0.500" in said.out
     as_csv = cli("score", "qrels.txt", "run.txt", "-m", "P@1", "--csv")
     assert "note: 1 query of the runs without judgments left out: q9." in as_csv.err
+
+
+def test_figures_need_the_name_of_a_folder(cli: Terminal) -> None:
+    assert "expected a directory for figures, got an empty name" in cli.refused(
+        "plan", "qrels.txt", "run.txt", "--figures", ""
+    )

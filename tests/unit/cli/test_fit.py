@@ -72,6 +72,12 @@ def test_the_table_comes_as_json_and_csv(cli: Terminal) -> None:
     assert {row["kind"] for row in rows} == {"logistic"}
 
 
+def test_without_resamples_what_needs_them_has_no_interval(cli: Terminal) -> None:
+    (learnt,) = cli.json("fit", "answers.csv", "-m", "CG@2", "--on", "fine", "--resamples", "0")["combinations"]
+    assert learnt["distance_positive"] is not None
+    assert learnt["distance_positive_low"] is None
+
+
 def test_several_files_are_one_study(cli: Terminal) -> None:
     write_answers(example_study(seed=2), "more.csv")
     out = cli.out("fit", "answers.csv", "more.csv", "-m", "CG@2", *QUICK)
@@ -106,7 +112,7 @@ def test_judgments_add_the_grades_that_questions_lack(cli: Terminal) -> None:
         (["answers.csv", "--artist-filter"], "--artist-filter is about the lists of --runs, got none"),
         (["answers.csv", "--figures", "answers.csv/figures"], "answers.csv/figures: expected a directory for figures"),
         (["answers.csv", "--confidence", "2"], "'confidence' must be in (0, 1), got 2"),
-        (["answers.csv", "--resamples", "3"], "'resamples' must be a whole number from 100 to 100,000,000, got 3"),
+        (["answers.csv", "--resamples", "-1"], "'resamples' must be a whole number of at least 0, got -1"),
     ],
 )
 def test_what_cannot_be_done_gets_one_line(cli: Terminal, arguments: list[str], message: str) -> None:

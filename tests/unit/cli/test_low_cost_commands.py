@@ -315,7 +315,7 @@ CASES: list[tuple[list[str], str]] = [
     ([*JUDGED, "--seeds", "0"], "'seeds' must be a whole number of at least 1, got 0"),
     ([*JUDGED, "--at", "nan", "--workers", "1"], "A checkpoint must be a whole number"),
     (["simulate", "header.csv", "runs", *FINE, *QUICK], "header.csv: expected at least one row of data"),
-    (["calibrate", *JUDGED[1:], "--systems", "99"], "'systems' of a sample must be from 2 to 12, got 99"),
+    (["calibrate", *JUDGED[1:], "--systems", "99"], "'systems' must be a whole number from 2 to 12, got 99"),
     (["calibrate", *JUDGED[1:], "--seed", "-1"], "'seed' must be a whole number of at least 0, got -1"),
 ]  # fmt: skip
 

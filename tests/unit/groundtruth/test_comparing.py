@@ -143,7 +143,10 @@ def test_systems_that_change_places_are_counted() -> None:
         (lambda r: compare_constructions(r, ["Any-1", "any-1"]), "each once, got Any-1, Any-1"),
         (lambda r: compare_constructions(r, ["Any-1:sign"]), "sign compares preferences; for rankings: "),
         (lambda r: compare_constructions(r, runs=aj.read({"s": {"no": ["a"]}})), "queries in common, got none"),
-        (lambda r: compare_systems([build(r)], aj.read({"s": {"q1": ["a"]}}), baseline=1), "place from 0 to 0, got 1"),
+        (
+            lambda r: compare_systems([build(r)], aj.read({"s": {"q1": ["a"]}}), baseline=1),
+            "'baseline' must be a whole number from 0 to 0, got 1",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(

@@ -152,7 +152,7 @@ def test_what_the_runs_cannot_tell_is_refused() -> None:
         r"^'systems' must be a whole number of at least 1, got 0$": lambda: overlap(runs, cutoffs=[1]).share(1, 0),
         "at most 3, the depth of the runs, got 4": lambda: overlap(runs, cutoffs=[1, 4]),
         "at most 2, where the runs were cut when read, got 3": lambda: overlap(cut, cutoffs=[3]),
-        "'n_queries' must be at most 1, .* got 2": lambda: overlap(runs, cutoffs=[1], n_queries=2),
+        "'n_queries' must be a whole number from 1 to 1, got 2": lambda: overlap(runs, cutoffs=[1], n_queries=2),
         r"measured \(1 and 3\).*got '2'": lambda: overlap(runs, cutoffs=[1, 3]).pool_size(2),
         "at least 2 systems to tell the pool of 3.*got 1": lambda: overlap(cut, cutoffs=[2]).pool_size(2, 3),
         "with documents for these queries, got none": lambda: overlap(first, cutoffs=[1], n_queries=1),

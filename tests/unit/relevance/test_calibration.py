@@ -106,7 +106,7 @@ def test_an_estimator_warns_once(judged: Candidates) -> None:
         ({"estimators": []}, "expected at least one method and one share, got 0"),
         ({"at": ()}, "expected at least one method and one share"),
         ({"at": (0.5, 1.5)}, r"'at' must be in \(0, 1\], got 1.5"),
-        ({"systems": 13}, "'systems' of a sample must be from 2 to 12, got 13"),
+        ({"systems": 13}, "'systems' must be a whole number from 2 to 12, got 13"),
     ],
 )
 def test_what_makes_no_sense_is_refused(judged: Candidates, settings: dict[str, Any], message: str) -> None:

@@ -22,11 +22,12 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.checks import COUNT, SEVERAL, checked
-from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.simulate.copulas import DEPENDENCES, Dependence, fit_dependence
 from adjudge.experiments.simulate.margins import MARGINS, Margin, fit_margin, support_of
 from adjudge.model.effectiveness import Effectiveness
+from adjudge.registry import unknown
 from adjudge.results import Column, Result
 from adjudge.stats.matrices import matrix_of
 from adjudge.text import counted

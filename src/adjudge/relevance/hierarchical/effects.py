@@ -23,8 +23,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
+from adjudge.registry import unknown
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import Evidence, sound_effects, uniform_moments
 

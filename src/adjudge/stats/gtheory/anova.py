@@ -18,9 +18,10 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
+from adjudge.arrays import ROUNDING
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.results import Column, Result, columns_of
-from adjudge.stats.matrices import ROUNDING, matrix_of
+from adjudge.stats.matrices import matrix_of
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,10 @@ from itertools import combinations, compress
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import ROUNDING, Floats, Ints, Mask
 from adjudge.checks import Assessors, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError, ParameterError, shown
 from adjudge.model.effectiveness import EFFECTIVENESS, AssessedEffectiveness, Effectiveness
-from adjudge.stats.matrices import ROUNDING
 from adjudge.text import counted
 
 _ROUNDING = 1e-12  # of the total sum of squares: less than that is rounding
