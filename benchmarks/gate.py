@@ -42,9 +42,11 @@ class Rates(NamedTuple):
     claimed: float
 
 
-def rates(table: Floats, n_queries: int, *, require: Require, test: str = "t", pairs: int = PAIRS) -> Rates:
+def rates(
+    table: Floats, n_queries: int, *, require: Require, test: str = "t", pairs: int = PAIRS, seed: int | None = None
+) -> Rates:
     """How often the gate is wrong at the margin, and how often it shows what it says it shows."""
-    rng = np.random.default_rng(n_queries)
+    rng = np.random.default_rng(n_queries if seed is None else seed)
     alpha = 1 - CONFIDENCE
     shown = float(detectable_difference(1.0, n_queries, alpha=alpha, power=POWER, alternative="greater"))
     wrong, right, claimed = [], [], []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations, product
 from statistics import mean
 from string import ascii_lowercase
@@ -46,6 +47,40 @@ def test_rbo_of_rankings_of_different_lengths_has_the_values_of_its_author(
 ) -> None:
     """Webber's own program printed them; they are test data of the Rust crate rbo."""
     assert rbo(list(ascii_lowercase), list(other), p=p) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p", "expected"),
+    [
+        (
+            "(5 9 13 15 16 19 20) (3 8)",
+            "6 (4 18) 2 7 8 17 14 (11 12) 1",
+            0.958074765324023,
+            {"w": 0.0816485573277354, "a": 0.0808189832771587, "b": 0.0813693619867344},
+        ),
+        (
+            "(4 7 15) (2 11) 8 18",
+            "4 8 17 11 (2 3 5 7 9 13 14)",
+            0.955836875418683,
+            {"w": 0.601671359995661, "a": 0.584235464666522, "b": 0.632087129618464},
+        ),
+        (
+            "6 5 (2 4 7)",
+            "4 18 2 (1 5 6 7 9 14 15 17) 13 11",
+            0.984365085297715,
+            {"w": 0.734068963712944, "a": 0.680057896807246, "b": 0.747819806375568},
+        ),
+    ],
+)
+def test_rbo_of_ties_across_the_end_of_the_shorter_ranking_has_the_values_of_its_authors(
+    first: str, second: str, p: float, expected: dict[str, float]
+) -> None:
+    """Test data of Corsi and Urbano's software (``rbo/test.csv`` of sigir2024-rbo), rows 1, 5 and 53."""
+    rankings = [
+        [(tied or item).split() for tied, item in re.findall(r"\(([^)]+)\)|([^() ]+)", t)] for t in (first, second)
+    ]
+    for ties, value in expected.items():
+        assert rbo(*rankings, p=p, ties=ties) == pytest.approx(value, abs=1e-12)  # type: ignore[arg-type]
 
 
 def test_rankings_that_share_ten_items_only_have_the_weight_that_webber_et_al_give_the_first_ten_ranks() -> None:

@@ -10,7 +10,7 @@ wide   a row for every query, a column for every system, one measure. The first 
 
 Both as CSV, TSV, Parquet, JSON records or lines, or a data frame; text as in :mod:`adjudge.formats.source`, but always
 with a header. Empty cells, ``NaN``, ``NA`` and ``null`` are missing values. :mod:`adjudge.formats.results` has what
-other tools write. ``all`` is no query but the mean over queries, and is dropped.
+other tools write. ``all`` and ``amean`` are no queries but the mean over queries, and are dropped.
 
 Several data sets come in a column, or in a file each. Files that share queries and no cell hold one data set together:
 its systems, or its measures. Where only means of data sets are known, each data set counts as one query.
@@ -36,7 +36,7 @@ from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Kind
 from adjudge.formats.columns import COLUMNS, fold, hint, listed_names, naming_columns, places_of, places_said
 from adjudge.formats.reading import PathLike, expand
-from adjudge.formats.results import is_description, is_measure, rows_of_content, rows_of_text
+from adjudge.formats.results import is_beside_measure, is_description, is_measure, rows_of_content, rows_of_text
 from adjudge.formats.schema import (
     Field,
     Frame,
@@ -80,7 +80,9 @@ _OTHERS: dict[Kind, str] = {"judgments": "judgments", "runs": "a run"}
 _MEASURE = "effectiveness"
 _POOLED = "Queries of {} count alike: a data set with more queries counts more."
 _MEANS = "Means of data sets: each counts as one query, so that answers are about other data sets."
-_ALL = "'all' is the mean over queries and no query: left out."
+_MEAN_NAMES = ("all", "amean")  # trec_eval's, and that of ndeval and gdeval
+_ALL = "{} is the mean over queries and no query: left out."
+_ONE_SYSTEM = "No column names systems, and the others are named after measures: they are measures of one system."
 _MOST_CELLS = 250_000_000  # two gigabytes, unless at least every tenth is filled
 
 
@@ -228,7 +230,8 @@ def _read_part(given: Any, dataset: str | None, measure: str | None) -> _Part:
     _refuse_runs_and_judgments(table, found)
     if not found & {"value", "assessor"} or not found & {"query", "dataset"}:
         table, found = _unpivoted(table, found)
-    if found.issuperset({"query", "value"}) and found & {"system", "measure", "assessor"}:
+        notes = (*notes, _ONE_SYSTEM) if "measure" in found and "system" not in found else notes
+    if found.issuperset({"query", "value"}) and (found & {"system", "measure", "assessor"} or len(table.names) == 2):
         part = _from_long(table, measure)
     elif found.issuperset({"value", "dataset"}) and found & {"system", "measure"}:
         part = replace(_from_long(_with_queries(table), measure), is_means=True)
@@ -315,16 +318,18 @@ def _unpivoted(table: Table, found: set[str]) -> tuple[Table, set[str]]:
     """A row per measure, of a table with systems, queries or data sets in rows and a column per measure."""
     keys = {axis: table.place(_LONG.field(axis)) for axis in ("system", "query", "dataset")}
     held = [place for place in keys.values() if place is not None]
-    wanted = [i for i, name in enumerate(table.names) if i not in held and is_measure(name.strip(SPACES))]
-    others = [i for i, name in enumerate(table.names) if i not in held and i not in wanted and name.strip(SPACES)]
-    if keys["system"] is None or not _is_text(table, keys["system"]) or not wanted or others:
+    names = [name.strip(SPACES) for name in table.names]
+    rest = [i for i, name in enumerate(names) if i not in held and name and not is_beside_measure(name)]
+    wanted = [i for i in rest if is_measure(names[i])]
+    is_keyed = bool(held) if keys["system"] is None else _is_text(table, keys["system"])
+    if not is_keyed or not wanted or wanted != rest:
         return table, found
-    n, names = table.height, {place: axis for axis, place in keys.items() if place is not None}
-    repeated = [table.frame.to_series(place).cast(pl.String) for place in names]
+    n = table.height
+    repeated = [table.frame.to_series(place).cast(pl.String) for place in keys.values() if place is not None]
     columns = [pl.concat([column] * len(wanted)).alias(str(i)) for i, column in enumerate(repeated)]
-    columns.append(pl.Series("m", np.repeat([table.names[i].strip(SPACES) for i in wanted], n).tolist()))
+    columns.append(pl.Series("m", np.repeat([names[i] for i in wanted], n).tolist()))
     columns.append(pl.concat([_as_text(table.frame.to_series(i)) for i in wanted]).alias("v"))
-    at, axes = table.at, [*names.values(), "measure", "value"]
+    at, axes = table.at, [*(axis for axis, place in keys.items() if place is not None), "measure", "value"]
     if not found & {"query", "dataset"}:  # means of one data set
         columns.append(pl.Series("d", ["all" if table.source is None else table.source.stem] * (n * len(wanted))))
         axes.append("dataset")
@@ -388,13 +393,16 @@ def _from_long(table: Table, measure: str | None) -> _Part:
 
 
 def _without_means(table: Table) -> tuple[Table, tuple[str, ...]]:
-    """The table without rows for ``all``, trec_eval's name for the mean over queries, if it has others."""
+    """The table without rows for the mean over queries, if it has others."""
     place = table.place(_LONG.field("query"))
     if place is None:
         return table, ()
     queries = _as_text(table.frame.to_series(place))
-    rows = np.flatnonzero((queries != "all").fill_null(True).to_numpy())
-    return (table.only(rows), (_ALL,)) if 0 < len(rows) < table.height else (table, ())
+    is_mean = queries.is_in(_MEAN_NAMES).fill_null(False)
+    if not is_mean.any() or is_mean.all():
+        return table, ()
+    named = listed([shown(name) for name in queries.filter(is_mean).unique(maintain_order=True)])
+    return table.only((~is_mean).to_numpy().nonzero()[0]), (_ALL.format(named),)
 
 
 def _spread(keys: pl.DataFrame, numbers: Mapping[str, Floats], table: Table) -> _Cells:
@@ -430,7 +438,7 @@ def _from_wide(table: Table, measure: str | None) -> _Part:
     systems = [i for i, name in enumerate(names) if name or i == 0 or len(_present(columns[i]))]
     if names[0] == "" and len(names) > 1 and fold(names[1]) in _INDEX:
         systems = systems[1:]  # row numbers of a data frame
-    datasets = None
+    datasets, is_means = None, False
     if (place := table.place(_LONG.field("dataset"))) in systems and len(systems) > 1 and _is_text(table, place):
         systems.remove(place)
         datasets = table.read(_LONG.field("dataset"), place).alias("dataset")
@@ -440,7 +448,8 @@ def _from_wide(table: Table, measure: str | None) -> _Part:
         systems, is_numbered = systems[1:], False
         queries = _distinct_queries(table, first, datasets)
     elif datasets is not None:
-        queries = _between(datasets, pl.Series("query", queries))
+        is_means = len(queries) > 1 and datasets.n_unique() == len(queries)
+        queries = tuple(datasets) if is_means else _between(datasets, pl.Series("query", queries))
     if not systems:
         raise table.header_error(f"expected a column for every system, got only {listed_names(table.names)}")
     for i in systems:
@@ -453,7 +462,7 @@ def _from_wide(table: Table, measure: str | None) -> _Part:
         came = f"the whole numbers of the column {shown(names[first])}"
         raise table.header_error(f"expected effectiveness, got {came}: call it 'query', or number queries before it")
     axes = {"query": queries, "system": tuple(names[i] for i in systems), "measure": (measure or _MEASURE,)}
-    return _Part(table, axes, {"value": values[:, :, None]}, notes, is_numbered)
+    return _Part(table, axes, {"value": values[:, :, None]}, notes, is_numbered and not is_means, is_means)
 
 
 def _between(datasets: pl.Series, queries: pl.Series) -> tuple[str, ...]:

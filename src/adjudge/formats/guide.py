@@ -58,13 +58,14 @@ Recognised are:
 | ir_measures `-q` | query, measure, value, or its JSON lines |
 | pytrec_eval | `{query: {measure: value}}`, or that by system |
 | ranx | `Run.scores` `{measure: {query: value}}`, `evaluate(…, return_mean=False)`; reports (means) |
-| PyTerrier | `Experiment(…, perquery=True)`: name, qid, measure, value |
+| PyTerrier | `Experiment(…, perquery=True)`: name, qid, measure, value; without `perquery` (means) |
+| ndeval, gdeval | runid, topic and a column per measure |
 | BEIR | `{"ndcg": {"NDCG@10": value}, …}` (means), in `SYSTEM/DATASET.json` |
-| MTEB | result files of tasks (means), in `results/ORG__MODEL/REVISION/TASK.json` |
+| MTEB | result files of tasks (means), in `results/ORG__MODEL/REVISION/TASK.json`; `load_results().to_dataframe()` |
 
 Several data sets come in a column `dataset`, or in a file each, named by `NAME=` or after the file. Files that share
 queries and no value are one data set together, such as a file per system. Where a file has means only, each data set
-counts as one query. `all` is no query, but the mean over queries.
+counts as one query. `all` and `amean` are no queries, but the mean over queries.
 
 Missing cells are named, and complete cases are left: systems that lack a whole data set are left out, then measures
 that a system lacks, then queries that a system lacks. No value is ever put in. Values may be outside [0, 1]; then

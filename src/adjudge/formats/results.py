@@ -27,14 +27,16 @@ from adjudge.formats.source import Source, is_number
 
 Row = dict[str, Any]
 _FAMILIES = (
-    "n?dcg|andcg|edcg|sdcg|rndcg|infndcg|(alpha|α)_n?dcg|n?cg|ag|m?ap|gm_map|gmap|gm_bpref|infap|gap|prec|precision|"
-    "recall|strec|strecall|set_[a-z]+|set(rel)?(p|r|f|ap)|relative_p|rprec|r-prec|r-precision|p_ia|m?rr|recip_rank|bpref|"
+    "n?dcg|andcg|edcg|sdcg|rndcg|infndcg|(alpha|α)[_-]n?dcg|n?cg|ag|m?ap|gm_map|gmap|gm_bpref|infap|gap|prec|precision|"
+    "n?err-ia|map-ia|p-ia|p_ia|recall|r_cap|strec|strecall|set_[a-z]+|set(rel)?(p|r|f|ap)|relative_p|rprec|r-prec|"
+    "r-precision|m?rr|recip_rank|bpref|"
     "success|hits?|hit_rate|acc|accuracy|top_k_accuracy|f1|n?n?rbp|n?err(8|9|10|11)?|adr|bpm|compat|ins[tq]|bing|"
     "judged|iprec|11pt_avg|utility|num_?(q|ret|rel|rel_?ret|nonrel_judged_ret)|[pw]c?sum|sdsum|fine|greater[01]|"
     "main_score|v_measure|cosine|nauc|holes?"
 )
 _MEASURE = re.compile(rf"[GPQR](\(.*\))?(@.+)?|P_\d+|(?i:({_FAMILIES})([@_.(].*|-l\d.*)?)")
 _COUNTS = re.compile(r"runid|relstring|num_.*", re.IGNORECASE)
+_BESIDE = re.compile(r"mrt|(.+) (\+|-|reject|p-value|p-value corrected)")
 _META = "model_meta.json"
 
 
@@ -47,6 +49,16 @@ def is_measure(name: object) -> bool:
     [False, False, False, False, False, False, False]
     """
     return isinstance(name, str) and _MEASURE.fullmatch(name.strip()) is not None
+
+
+def is_beside_measure(name: str) -> bool:
+    """Whether PyTerrier writes this column beside those of measures: tests against a baseline, or seconds per query.
+
+    >>> [is_beside_measure(name) for name in ("map +", "nDCG@10 p-value corrected", "mrt", "map", "a -")]
+    [True, True, True, False, False]
+    """
+    found = _BESIDE.fullmatch(name)
+    return found is not None and (found[1] is None or is_measure(found[1]))
 
 
 def _all_measures(names: Sequence[object]) -> bool:

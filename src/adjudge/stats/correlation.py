@@ -30,7 +30,8 @@ def rbo(first: Ranking, second: Ranking, *, p: float = 0.9, ties: OverlapTies = 
     have 86 % of the weight.
 
     ``ties`` follow Corsi and Urbano. ``"a"``: a tie means that the order is not known, and RBO is the mean over all
-    orders; a ranking with ties then has less than 1 with itself. ``"b"`` corrects that for the ties, as tau-b does.
+    orders (with rankings of different lengths, of what both have; past the end of the shorter one it can be less). A
+    ranking with ties then has less than 1 with itself. ``"b"`` corrects that for the ties, as tau-b does.
     ``"w"``: tied items really share a rank, as in sports. All are the same without ties.
 
     Corsi, M. & Urbano, J. The Treatment of Ties in Rank-Biased Overlap. SIGIR 2024, doi:10.1145/3626772.3657700.

@@ -15,6 +15,8 @@ upper end is below -m, or its lower end above.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +27,8 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.checks import NOT_NEGATIVE, POWER, RESAMPLES, SEED, Alternative, Between, checked
 from adjudge.errors import AdjudgeError, ParameterError
-from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
+from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
+from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.registry import unknown
 from adjudge.results import Column, Result
@@ -40,6 +43,7 @@ from adjudge.users.comparison import run_test
 Require = Literal["not-shown-worse", "no-worse"]
 GATE_CONFIDENCE = Between(0.5, 1, meaning="confidence that a failure, or a passing version, needs", metavar="C")
 _RESAMPLES = 100_000
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class GateMeasure:
     """What the gate finds under one measure; p-values are corrected for the number of measures.
 
     ``p_worse`` is small where the new system is worse by more than the margin, ``p_no_worse`` where it is not.
-    ``detectable`` and ``queries_needed`` are those of a t test with the spread that was observed.
+    ``detectable`` and ``queries_needed`` are those of a t test with the spread that was observed, and not known where
+    the difference is the same on every query.
     """
 
     measure: Annotated[str, Column("the measure", key=True)]
@@ -130,19 +135,22 @@ class Gate(Result):
 
     def outlook(self) -> str:
         """What these queries can show, and how many would decide where they do not."""
-        losses = [f"{row.detectable:.4f} in {row.measure}" for row in self.measures]
         n_queries = counted(min(row.n_queries for row in self.measures), "query")
-        said = f"{n_queries} show a loss of {listed(losses)} with probability {self.power:g}."
+        spread = [row for row in self.measures if not math.isnan(row.detectable)]
+        losses = [f"{row.detectable:.4f} in {row.measure}" for row in spread]
+        same = [row.measure for row in self.measures if row not in spread]
         needed = [
             f"{'more than ten million' if (n := row.queries_needed) is None else f'{n:,}'} by {row.measure}"
-            for row in self.measures
+            for row in spread
             if row.verdict == "undecided"
         ]
-        return (
-            f"{said} Queries that would decide, if the true difference is as observed: {listed(needed)}."
-            if needed
-            else said
-        )
+        about = f"The difference in {listed(same)} is the same on all {n_queries}"
+        said = {
+            f"{n_queries} show a loss of {listed(losses)} with probability {self.power:g}.": spread,
+            f"Queries that would decide, if the true difference is as observed: {listed(needed)}.": needed,
+            f"{about}; what more would show is not known.": same,
+        }
+        return " ".join(sentence for sentence, is_said in said.items() if is_said)
 
     def lines(self) -> list[str]:
         """The verdict, the numbers of each measure, and what more queries would tell."""
@@ -172,14 +180,15 @@ class Gate(Result):
                 failure.text = self.sentence(row)
             Tree.SubElement(case, "system-out").text = f"{self.sentence(row)}\n{self.outlook()}"
         Tree.indent(top)
-        return f'<?xml version="1.0" encoding="UTF-8"?>\n{Tree.tostring(top, encoding="unicode")}\n'
+        text = _NOT_XML.sub("\ufffd", Tree.tostring(top, encoding="unicode"))
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
     def __repr__(self) -> str:
         return f"<Gate: {'passed' if self.passed else 'failed'}, {self.new} against {self.base}>"
 
 
 @checked(
-    eff=EFFECTIVENESS,
+    eff=EFFECTIVENESS_LIKE,
     margin=NOT_NEGATIVE,
     require=Require,
     confidence=GATE_CONFIDENCE,
@@ -188,7 +197,7 @@ class Gate(Result):
     seed=SEED,
 )
 def gate(
-    eff: Effectiveness,
+    eff: EffectivenessLike,
     *,
     base: str | None = None,
     new: str | None = None,
@@ -203,10 +212,11 @@ def gate(
 ) -> Gate:
     """Whether a ``new`` system may replace the ``base``: fail where it is worse, or not shown to be no worse.
 
-    ``eff`` has one measure or several. Of two systems, the first is the base where nothing else is said. ``margin`` is
-    the largest loss in the mean that does not matter, in units of the measure. ``require="not-shown-worse"`` fails only
-    where the new system is shown to be worse by more than the margin under some measure; ``"no-worse"`` passes only
-    where it is shown not to be under every measure, and needs a margin above 0. ``test`` is a paired test, one-sided.
+    ``eff`` has one measure or several, or is a table. Of two systems, the first is the base where nothing else is said.
+    ``margin`` is the largest loss in the mean that does not matter, in units of the measure.
+    ``require="not-shown-worse"`` fails only where the new system is shown to be worse by more than the margin under
+    some measure; ``"no-worse"`` passes only where it is shown not to be under every measure, and needs a margin above
+    0. ``test`` is a paired test, one-sided.
 
     Where any measure can fail the gate, p-values get a ``correction`` for their number, Holm's if nothing else is said,
     so that a false alarm is as rare as ``confidence`` says. Where every measure must be shown to be no worse, none is
@@ -223,7 +233,7 @@ def gate(
     >>> print(gate.lines()[0])
     FAILED: ZX1 is worse than KLN2 by more than 0.01, with 95 % confidence.
     """
-    seed = as_seed(seed)
+    eff, seed = as_effectiveness(eff), as_seed(seed)
     if require == "no-worse" and margin == 0:
         raise ParameterError("require='no-worse' needs a 'margin' above 0: nobody can show a difference of exactly 0.")
     _ = PAIRED_TESTS[test]
@@ -294,7 +304,7 @@ def _measured(
         verdict=verdict,
         passed=verdict != "worse" if require == "not-shown-worse" else verdict == "no worse",
         n_queries=effect.n_queries,
-        detectable=margin + sd * _detectable_effect(effect.n_queries, level, wanted),
+        detectable=margin + sd * _detectable_effect(effect.n_queries, level, wanted) if sd else math.nan,
         queries_needed=_needed(abs(effect.difference + margin), sd, level, wanted) if verdict == "undecided" else None,
     )
 
@@ -307,6 +317,6 @@ def _detectable_effect(n_queries: int, level: float, wanted: float) -> float:
 
 def _needed(distance: float, sd: float, level: float, wanted: float) -> int | None:
     """Queries that show a distance from the margin; None where there is none, or where no collection has as many."""
-    if distance == 0 or float(power(distance, sd, MOST_QUERIES, alpha=level, alternative="greater")) < wanted:
+    if 0 in (distance, sd) or float(power(distance, sd, MOST_QUERIES, alpha=level, alternative="greater")) < wanted:
         return None
     return int(queries_needed(distance, sd, alpha=level, power=wanted, alternative="greater"))

@@ -380,6 +380,19 @@ def test_measures_may_have_a_column_each(write: Write) -> None:
     assert eff.values[:, 0].tolist() == [[0.1, 0.2], [0.3, 0.4]]
 
 
+def test_measures_without_systems_are_those_of_one_system_and_never_compared_with_one_another(write: Write) -> None:
+    files = [write(f"query,nDCG@10,AP\n1,{v},0.2\n2,0.3,0.4\n", f"{name}.csv") for name, v in (("a", 0.1), ("b", 0.5))]
+    eff = plain(files[0])
+    assert (eff.systems, eff.measures, eff.queries) == (("a",), ("nDCG@10", "AP"), ("1", "2"))
+    assert [note for note in eff.notes if "measures of one system" in note]
+    assert plain(files).mean()["nDCG@10"] == {"a": pytest.approx(0.2), "b": pytest.approx(0.4)}
+
+
+def test_queries_and_values_alone_are_one_system_named_after_its_file(write: Write) -> None:
+    files = [write(f"query,{name}\n1,0.1\n2,{v}\n", f"{v}.csv") for name, v in (("value", 0.3), ("score", 0.5))]
+    assert plain(files).mean() == {"effectiveness": {"0.3": pytest.approx(0.2), "0.5": pytest.approx(0.3)}}
+
+
 # What is refused
 
 RUN = "301 Q0 d1 1 0.5 tag\n301 Q0 d2 2 0.4 tag\n"

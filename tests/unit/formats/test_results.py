@@ -128,6 +128,36 @@ def test_beir_means_are_named_after_folder_and_file(tmp_path: Path) -> None:
     assert eff.datasets == eff.queries
 
 
+def test_beir_saves_what_it_has_beside_its_four_measures() -> None:
+    saved = {"mrr": {"MRR@10": 0.4}, "recall_cap": {"R_cap@10": 0.3}, "hole": {"Hole@10": 0.1}}
+    eff = effectiveness({"ndcg": {"NDCG@10": 0.5}, **saved})
+    assert (eff.n_queries, set(eff.measures)) == (1, {"NDCG@10", "MRR@10", "R_cap@10", "Hole@10"})
+
+
+def test_pyterrier_means_beside_tests_against_a_baseline_and_response_times() -> None:
+    frame = pd.DataFrame({"name": ["BM25", "DPH"], "map": [0.1, 0.2], "mrt": [12.0, 15.0]})
+    tests = {f"map {sign}": [np.nan, 3.0] for sign in ("+", "-", "p-value", "reject", "p-value corrected")}
+    for given in (frame, frame.assign(**tests)):
+        assert effectiveness(given).mean() == {"map": {"BM25": 0.1, "DPH": 0.2}}
+
+
+def test_means_of_ndeval_and_gdeval_are_no_query(tmp_path: Path) -> None:
+    path = tmp_path / "ndeval.csv"
+    names = "ERR-IA@5,nERR-IA@5,alpha-DCG@5,alpha-nDCG@5,NRBP,nNRBP,MAP-IA,P-IA@5,strec@5"
+    rows = (f"mine,{topic}" + f",{value}" * 9 for topic, value in ((201, 0.1), (202, 0.3), ("amean", 0.2)))
+    path.write_text(f"runid,topic,{names}\n" + "\n".join(rows) + "\n")
+    eff = effectiveness(path)
+    assert (eff.systems, eff.queries, eff.measures) == (("mine",), ("201", "202"), tuple(names.split(",")))
+    assert eff.notes == ("'amean' is the mean over queries and no query: left out.",)
+
+
+def test_a_frame_of_mteb_has_a_mean_per_task() -> None:
+    """``load_results().to_dataframe()``: a row per task, a column per model."""
+    eff = effectiveness(pd.DataFrame({"task_name": ["NFCorpus", "SciFact"], "a/b": [0.3, 0.6], "c/d": [0.4, 0.5]}))
+    assert (eff.queries, eff.datasets, eff.systems) == (("NFCorpus", "SciFact"),) * 2 + (("a/b", "c/d"),)
+    assert eff.notes == ("Means of data sets: each counts as one query, so that answers are about other data sets.",)
+
+
 def mteb(task: str, value: float) -> dict[str, Any]:
     part = {"ndcg_at_10": value, "main_score": value, "hf_subset": "default", "languages": ["eng-Latn"]}
     return {"dataset_revision": "1", "task_name": task, "mteb_version": "1.2", "scores": {"test": [part]}}

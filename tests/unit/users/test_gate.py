@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree as Tree
 
 import numpy as np
@@ -60,6 +61,23 @@ def test_the_same_system_is_never_worse_and_shown_to_be_no_worse_within_any_marg
     assert aj.gate(eff, margin=0.001, require="no-worse").passed
 
 
+@pytest.mark.parametrize(("loss", "verdict"), [(0.0, "no worse"), (0.1, "undecided"), (0.2, "worse")])
+def test_a_difference_without_spread_says_nothing_of_what_more_queries_would_show(loss: float, verdict: str) -> None:
+    found = aj.gate(_eff(np.full(20, -loss)), margin=0.1)
+    assert [each.verdict for each in found] == [verdict]
+    (row,) = found.to_dicts()
+    assert (row["detectable"], row["queries_needed"]) == (None, None)
+    assert found.outlook() == "The difference in m0 is the same on all 20 queries; what more would show is not known."
+    both = aj.gate(_eff(np.full(20, -loss), _differences(2, 0.0, 20)), margin=0.1).outlook()
+    assert both.startswith("20 queries show a loss of 0.")
+    assert both.endswith(" The difference in m0 is the same on all 20 queries; what more would show is not known.")
+
+
+def test_a_table_is_taken_for_effectiveness() -> None:
+    eff = _eff(_differences(1, -0.2))
+    assert aj.gate(eff.to_pandas(), margin=0.02).to_dicts() == aj.gate(eff, margin=0.02).to_dicts()
+
+
 def test_the_queries_needed_have_the_power_asked_for_and_one_fewer_do_not() -> None:
     d = _differences(3, -0.03)
     (found,) = aj.gate(_eff(d), margin=0.01, power=0.9)
@@ -109,6 +127,27 @@ def test_junit_has_a_case_per_measure_and_counts_failures() -> None:
     assert [(case.get("classname"), case.get("name")) for case in suite] == [("adjudge.gate", n) for n in ("m0", "m1")]
     assert [case.find("failure") is not None for case in suite] == [True, False]
     assert "young is worse than old by more than 0.01" in str(suite[0].find("failure").get("message"))  # type: ignore[union-attr]
+
+
+JUNIT_10 = {  # elements of junit-10.xsd of Jenkins' xUnit plugin: their attributes and what may be in them
+    "testsuites": ({"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": ({"name", "tests", "failures", "errors", "skipped", "time"}, {"testcase"}),
+    "testcase": ({"name", "classname", "time"}, {"failure", "system-out"}),
+    "failure": ({"type", "message"}, set()),
+    "system-out": (set(), set()),
+}
+
+
+def test_junit_is_what_jenkins_reads_whatever_systems_are_called() -> None:
+    for mean in (-0.2, 0.1):
+        eff = _eff(_differences(7, mean), _differences(8, mean))
+        named = replace(eff, systems=('a<&>"b', "n\x01e\nw|\ufffe"))
+        top = Tree.fromstring(aj.gate(named, margin=0.01).to_junit())
+        for element in top.iter():
+            attributes, inside = JUNIT_10[element.tag]
+            assert set(element.keys()) <= attributes
+            assert {each.tag for each in element} <= inside
+        assert top[0].get("name") == 'n\ufffde\nw|\ufffd against a<&>"b'
 
 
 def test_it_refuses_what_it_cannot_decide() -> None:
