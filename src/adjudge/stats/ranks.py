@@ -48,10 +48,29 @@ class Sample:
             part = self.values[self.strata == stratum]
             yield part - part.mean(axis=1, keepdims=True)
 
+    def is_powerless(self, confidence: float) -> bool:
+        """Whether no differences at all could be shown: all signs together are too few."""
+        return int(self.strata.max()) == 0 and 2.0 ** (1 - len(self.values)) > 1 - confidence + _SAME
+
     @cached_property
     def means(self) -> Floats:
         """Mean of the means of strata."""
         return np.mean([self.values[self.strata == s].mean(axis=0) for s in range(int(self.strata.max()) + 1)], axis=0)
+
+    def intervals(self, confidence: float) -> tuple[Floats, Floats]:
+        """Ends of the interval of each mean by t, with Satterthwaite's degrees of freedom over strata."""
+        from scipy.special import stdtrit
+
+        shares, free = [], []
+        for stratum in range(int(self.strata.max()) + 1):
+            part = self.values[self.strata == stratum]
+            shares.append(part.var(axis=0, ddof=1) / len(part))
+            free.append(len(part) - 1)
+        total = np.sum(shares, axis=0)
+        squares = sum(share**2 / df for share, df in zip(shares, free, strict=True))
+        df = np.divide(total**2, squares, out=np.full(len(total), float(sum(free))), where=squares > 0)
+        half = stdtrit(df, 0.5 + confidence / 2) * np.sqrt(total) / len(shares)
+        return self.means - half, self.means + half
 
     @cached_property
     def covariance(self) -> tuple[Floats, float]:

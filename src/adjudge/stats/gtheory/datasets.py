@@ -104,7 +104,9 @@ def study_datasets(values: Floats, datasets: Ints) -> DatasetStudy:
     n = np.bincount(datasets)
     n_systems = values.shape[1]
     if n_systems < 2 or len(n) < 2 or n.max() < 2:
-        came = f"{counted(n_systems, 'system')}, {counted(len(n), 'data set')} of up to {counted(int(n.max()), 'query')}"
+        came = (
+            f"{counted(n_systems, 'system')}, {counted(len(n), 'data set')} of up to {counted(int(n.max()), 'query')}"
+        )
         raise NotEnoughDataError(f"variance components need 2 systems and 2 data sets, one of 2 queries, got {came}")
     parts = _Parts.of(values, datasets, n)
     scale = parts.total / values.size
@@ -176,11 +178,13 @@ class _Parts:
 
 
 def _log_determinant(own: Floats, shared: complex) -> complex:
-    """log |diag(own) + shared 11'|."""
+    """Log |diag(own) + shared 11'|."""
     return complex(np.log(own).sum() + np.log(1 + shared * (1 / own).sum()))
 
 
 def _quadratic(own: Floats, shared: complex, products: Floats) -> complex:
-    """tr (diag(own) + shared 11')⁻¹ products."""
+    """Tr (diag(own) + shared 11')⁻¹ products."""
     inverse = 1 / own
-    return complex((inverse * np.diag(products)).sum() - shared * (inverse @ products @ inverse) / (1 + shared * inverse.sum()))
+    return complex(
+        (inverse * np.diag(products)).sum() - shared * (inverse @ products @ inverse) / (1 + shared * inverse.sum())
+    )

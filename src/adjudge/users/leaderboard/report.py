@@ -1,0 +1,69 @@
+"""A leaderboard as sections of a report: its answer, the table, possible ranks as a figure, and further boards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from adjudge.errors import kept_warnings
+from adjudge.reporting import figures
+from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock, section
+from adjudge.results import Result
+from adjudge.tables import Heading
+from adjudge.text import percent
+from adjudge.users.leaderboard.board import Leaderboard, leaderboard
+from adjudge.users.leaderboard.slices import Slices
+from adjudge.users.report import Evidence, capitalized
+
+_MOST_DRAWN = 60
+
+
+def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Section]:
+    """A board, the one about other data sets, variance components and slices."""
+    made = [_section(board, name, f"Leaderboard by {board.measure}", 1)]
+    if board.elsewhere is not None:
+        made.append(_section(board.elsewhere, f"{name}-datasets", "On other data sets like these", 2))
+    if board.study is not None:
+        made.append(
+            Section(
+                f"{name}-components", "Where differences come from", tuple(_table(f"{name}-variance", board.study)), 2
+            )
+        )
+    return [*made, *(_slice_section(part, f"{name}-slices-{i + 1}") for i, part in enumerate(board.slices))]
+
+
+def _section(board: Leaderboard, name: str, title: str, level: int) -> Section:
+    about = f"{board.sentence()} The claim is about {board.claim}."
+    shown = board.rows[:_MOST_DRAWN]
+    numbers = [np.array([getattr(row, end) for row in shown], dtype=float) for end in ("rank", "rank_low", "rank_high")]
+    label = f"rank by {board.measure}; 1 is the best"
+    data = figures.Forest(label, tuple(row.system for row in shown), *numbers)
+    some = "" if len(shown) == len(board) else f" The first {len(shown)} of {len(board)} systems."
+    caption = f"Ranks that are possible, all at once with {percent(board.confidence)} confidence.{some}"
+    alt = f"Possible ranks of each system: {shown[0].system} from {shown[0].rank_low} to {shown[0].rank_high}."
+    figure = FigureBlock(f"{name}-ranks", caption, alt, data, figures.forest)
+    return Section(name, title, (Paragraph(about), *_table(name, board), figure), level)
+
+
+def _slice_section(part: Slices, name: str) -> Section:
+    return Section(name, f"By {part.attribute}", tuple(_table(name, part)), 2)
+
+
+def _table(name: str, result: Result) -> Iterable[TableBlock | Paragraph]:
+    """The table of a result, and its notes."""
+    table = result.table()
+    own = {heading.name for heading in table.headings if isinstance(result, Slices)}
+    headings: tuple[Heading, ...] = capitalized(table.headings, except_for=own)
+    yield TableBlock(name, f"{result.title}.", headings, tuple(map(tuple, table.rows)), result.to_dicts())
+    yield from (Paragraph(note) for note in table.notes)
+
+
+@section("leaderboard")
+def ranks(evidence: Evidence) -> list[Section] | None:
+    """Possible ranks, tiers and who is probably the best; nothing with lists left out or a single system."""
+    main = evidence.eff[evidence.main.measure]
+    if len(main.systems) < 2 or main.n_queries < 2 or not np.isfinite(main.values).all():
+        return None
+    with kept_warnings():
+        return board_sections(leaderboard(main, confidence=evidence.summary.confidence, seed=evidence.main.seed or 0))
