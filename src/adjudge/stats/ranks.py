@@ -55,7 +55,8 @@ class Sample:
     @cached_property
     def means(self) -> Floats:
         """Mean of the means of strata."""
-        return np.mean([self.values[self.strata == s].mean(axis=0) for s in range(int(self.strata.max()) + 1)], axis=0)
+        by_stratum = [self.values[self.strata == s].mean(axis=0) for s in range(int(self.strata.max()) + 1)]
+        return np.asarray(np.mean(by_stratum, axis=0))
 
     def intervals(self, confidence: float) -> tuple[Floats, Floats]:
         """Ends of the interval of each mean by t, with Satterthwaite's degrees of freedom over strata."""
@@ -117,10 +118,10 @@ class Ranks:
 
     @property
     def tier(self) -> Ints:
-        """Tiers from 1, best first: from the top down, a tier begins where a system is shown to be worse than its first.
+        """Tiers from 1, best first.
 
-        That is, than the system at the top of the tier so far. Nobody is in a better tier than a system with a higher
-        mean.
+        From the highest mean down, a tier begins where a system is shown to be worse than the first of the tier above.
+        Nobody is in a better tier than a system with a higher mean.
         """
         tiers, first, tier = np.empty(len(self.means), dtype=np.int64), -1, 0
         for system in np.argsort(-self.means, kind="stable"):
@@ -139,8 +140,8 @@ def rank_sets(sample: Sample, *, confidence: float = 0.95, resamples: int = 10_0
     from the largest r on, each against the largest r* of those not yet rejected.
 
     Where all systems are alike, any is shown to be better with probability 1 - confidence; where they are not, the
-    probability of any wrong decision is smaller, and often much smaller. Up to 14 queries all signs are tried. Over more
-    than 2,000 queries, sums are drawn from the normal distribution that they have by then. With several strata, the
+    probability of any wrong decision is smaller, and often much smaller. Up to 14 queries all signs are tried. Over
+    more than 2,000 queries, sums are drawn from the normal distribution that they have by then. With several strata, the
     sums are those of deviations from the means of strata, normal with a common χ² for their spread (multivariate t),
     and the statistic is over its standard error: strata are given, and the claim is about other queries of theirs.
     Systems that are the same on all queries are never shown to differ.
@@ -275,7 +276,7 @@ def _redrawn(sample: Sample, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def _shares(means: Floats, top: int) -> Floats:
-    """How often each system is among the ``top``, over draws in columns; those tied at the border share what is left."""
+    """How often each system is among the ``top``, over draws in columns; ties at the border share."""
     slack = ROUNDING * np.abs(means).max(initial=0.0)
     border = -np.partition(-means, top - 1, axis=0)[top - 1]
     above, at = means > border + slack, np.abs(means - border) <= slack

@@ -91,8 +91,8 @@ def study_datasets(values: Floats, datasets: Ints) -> DatasetStudy:
     - the S - 1 contrasts of the means of data sets, each N(0, σ²_s 11' + diag(σ²_sd + σ²_ε / n_d));
     - their mean over systems, N(μ1, (σ²_s / S) 11' + diag(σ²_d + σ²_sd / S + σ²_q:d / n_d + σ²_ε / (S n_d))).
 
-    It is the likelihood that :func:`~adjudge.stats.gtheory.reml.reml` has for the nested design. Two systems, two data sets and a data set of two queries are
-    needed. Constant data have variances 0.
+    It is the likelihood that :func:`~adjudge.stats.gtheory.reml.reml` has for the nested design. Two systems, two data
+    sets and a data set of two queries are needed. Constant data have variances 0.
 
     >>> rng = np.random.default_rng(1)
     >>> values = rng.normal(size=(60, 4)) + np.repeat(rng.normal(size=(6, 4)), 10, axis=0)

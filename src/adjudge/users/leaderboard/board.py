@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, COUNT, RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown
 from adjudge.formats.effectiveness import (
@@ -159,15 +158,15 @@ class Leaderboard(Result):
         by = "bootstrap" if self.chance == "bootstrap" else "a normal model that learns how far systems are apart"
         level = percent(self.confidence)
         lines = [
-            f"In brackets: ranks that are possible, all at once with {level} confidence. A tier begins where a system is "
-            "shown to be worse than the first of the tier above.",
+            f"In brackets: ranks that are possible, all at once with {level} confidence. A tier begins where a system "
+            "is shown to be worse than the first of the tier above.",
             f"P(best), P(top): to have the highest true mean, to be among the {self.top} highest (by {by}).",
         ]
         if self.study is not None:
             near, far = (1.96 * error for error in (self.study.queries_error, self.study.datasets_error))
             lines.append(
-                f"By variance components, the difference of two systems is known to ± {near:.3f} about other queries of "
-                f"these data sets, and to ± {far:.3f} about other data sets (95 %)."
+                f"By variance components, a difference is known to ± {near:.3f} about other queries of these data sets, "
+                f"and to ± {far:.3f} about other data sets (95 %)."
             )
         return [*lines, *self.notes]
 
@@ -254,7 +253,8 @@ def _board_of_datasets(eff: Effectiveness, how: dict[str, Any]) -> Leaderboard:
     few = [name for name, n in zip(names, np.bincount(strata), strict=True) if n < 2]
     if few:
         if len(few) < len(names):
-            note = f"No claim about other queries: {listed(few, most=_NAMED)} {'has' if len(few) == 1 else 'have'} 1 query."
+            has = "has" if len(few) == 1 else "have"
+            note = f"No claim about other queries: {listed(few, most=_NAMED)} {has} 1 query."
             return replace(elsewhere, notes=(note, *elsewhere.notes))
         return elsewhere
     board = _board(eff, sample, "queries", how)
@@ -268,8 +268,8 @@ def _board(eff: Effectiveness, sample: Sample, about: About, how: dict[str, Any]
     p_best, p_top = chances(sample, top=how["top"], how=how["chance"], **drawing)
     low, high = sample.intervals(how["confidence"])
     least, most = (float(ends[0]) for ends in eff.limits())
-    columns: list[Floats] = [ranks.rank, ranks.means, np.maximum(low, least), np.minimum(high, most)]
-    columns += [ranks.low, ranks.high, ranks.tier, p_best, p_top]
+    ends = np.maximum(low, least), np.minimum(high, most)
+    columns = (ranks.rank, ranks.means, *ends, ranks.low, ranks.high, ranks.tier, p_best, p_top)
     order = sorted(range(len(eff.systems)), key=lambda s: (-ranks.means[s], eff.systems[s]))
     rows = [(eff.systems[s], *(column[s].item() for column in columns)) for s in order]
     standings = tuple(Standing(rank, name, *rest) for name, rank, *rest in rows)

@@ -124,14 +124,8 @@ def slice_boards(
     if not found or (lost and by is not None):
         came = "; ".join(lost) or "no attribute"
         raise AdjudgeError(f"slices: expected attributes with at least 2 slices of {_FEWEST} queries, got {came}")
-    return _compared(
-        eff,
-        found,
-        tuple(f"No slices: {reason}." for reason in lost),
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-    )
+    no_slices = tuple(f"No slices: {reason}." for reason in lost)
+    return _compared(eff, found, no_slices, confidence=confidence, resamples=resamples, seed=seed)
 
 
 def _compared(
@@ -170,16 +164,16 @@ def _read_attributes(eff: Effectiveness, given: Tabular, by: Sequence[str] | Non
     if "dataset" in records and not set(queries) >= set(eff.queries):
         queries = pl.select(pl.format("{}/{}", records["dataset"], queries)).to_series()
     table.refuse_repeats(pl.DataFrame({"query": queries}))
-    place = {query: row for row, query in enumerate(queries)}
-    if lacking := [query for query in eff.queries if query not in place]:
+    row_of = {query: row for row, query in enumerate(queries)}
+    if lacking := [query for query in eff.queries if query not in row_of]:
         came = listed([shown(query) for query in lacking], most=3)
         raise table.error(f"expected a row for every query, got none for {came}")
     names = [name for i, name in enumerate(table.names) if i not in keys and name.strip()]
     for name in by or ():
         if name not in names:
             raise unknown("attribute of queries", name, names)
-    rows = [place[query] for query in eff.queries]
-    return {name: table.frame.to_series(list(table.names).index(name))[rows] for name in by or names}
+    rows = [row_of[query] for query in eff.queries]
+    return {name: table.frame.to_series(list(table.names).index(name))[rows].alias(name) for name in by or names}
 
 
 def _cut(column: pl.Series) -> tuple[list[str], Ints, list[str]]:
