@@ -51,10 +51,12 @@ def interaction(
         left[strata == stratum] -= left[strata == stratum].mean(axis=0)
     sizes = np.bincount(labels).astype(np.float64)
     spread = np.sqrt(left.var(axis=0) * (sizes * (1 - sizes / len(left)))[:, None])
-    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > _ROUNDING * np.abs(values).max())
+    tiny = _ROUNDING * np.abs(values).max()
+    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > tiny)
 
     def sums(drawn: Ints) -> Floats:
-        return np.stack([(drawn == g).astype(np.float64) @ left for g in range(len(sizes))], axis=1)
+        total = np.stack([(drawn == g).astype(np.float64) @ left for g in range(len(sizes))], axis=1)
+        return np.where(np.abs(total) > tiny, total, 0.0)
 
     def statistics(total: Floats) -> tuple[Floats, Floats]:
         return (total**2 / sizes[:, None]).sum(axis=(1, 2)), np.abs(total * inverse).max(axis=(1, 2))

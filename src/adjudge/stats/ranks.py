@@ -141,7 +141,7 @@ def rank_sets(sample: Sample, *, confidence: float = 0.95, resamples: int = 10_0
 
     Where all systems are alike, any is shown to be better with probability 1 - confidence; where they are not, the
     probability of any wrong decision is smaller, and often much smaller. Up to 14 queries all signs are tried. Over
-    more than 2,000 queries, sums are drawn from the normal distribution that they have by then. With several strata, the
+    more than 2,000 queries, sums are drawn from the normal distribution that they have by then. With several strata,
     sums are those of deviations from the means of strata, normal with a common χ² for their spread (multivariate t),
     and the statistic is over its standard error: strata are given, and the claim is about other queries of theirs.
     Systems that are the same on all queries are never shown to differ.

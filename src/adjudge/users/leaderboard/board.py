@@ -165,8 +165,8 @@ class Leaderboard(Result):
         if self.study is not None:
             near, far = (1.96 * error for error in (self.study.queries_error, self.study.datasets_error))
             lines.append(
-                f"By variance components, a difference is known to ± {near:.3f} about other queries of these data sets, "
-                f"and to ± {far:.3f} about other data sets (95 %)."
+                f"By variance components, a difference is known to ± {near:.3f} about other queries of these data "
+                f"sets, and to ± {far:.3f} about other data sets (95 %)."
             )
         return [*lines, *self.notes]
 
