@@ -27,7 +27,6 @@ SUBJECTS = {
     "adjudge.groundtruth.figures": "what draws, apart from what computes",
     "adjudge.groundtruth.strengths": "models of choice: Bradley-Terry, Plackett-Luce",
     "adjudge.relevance.models": "fitted models of relevance, and those of the thesis",
-    "adjudge.stats.gtheory.gstudy": "variance components, which D-studies and plans take",
     "adjudge.stats.gtheory.reml": "restricted maximum likelihood",
     "adjudge.web.app": "the application as a value",
     "adjudge.web.live": "the thread that makes snapshots",

@@ -22,7 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Terminal) -> Path
     monkeypatch.chdir(tmp_path)
     cli.out("demo", "--write", "demo", "--queries", "12")
     cli.out("score", *RUNS, "--per-query", "--csv", "-o", "scores.csv")
-    queries = dict.fromkeys(row["query_id"] for row in csv.DictReader(open("scores.csv")))
+    queries = dict.fromkeys(row["query_id"] for row in csv.DictReader(Path("scores.csv").read_text().splitlines()))
     rows = [f"{query},{('en', 'de')[i % 2]},{i}\n" for i, query in enumerate(queries)]
     Path("queries.csv").write_text("query_id,language,length\n" + "".join(rows))
     return tmp_path
@@ -43,7 +43,7 @@ def test_runs_and_their_table_have_the_same_board_and_it_is_that_of_python(here:
 
 @pytest.mark.parametrize("suffix", ["html", "md", "tex", "csv", "json"])
 def test_every_form_has_every_system(suffix: str, here: Path, cli: Terminal) -> None:
-    cli.run("leaderboard", "--effectiveness", "scores.csv", *FAST, "--slices", "queries.csv", "-o", f"board.{suffix}")
+    cli.out("leaderboard", "--effectiveness", "scores.csv", *FAST, "--slices", "queries.csv", "-o", f"board.{suffix}")
     text = Path(f"board.{suffix}").read_text()
     assert all(name in text for name in ("KLN2", "BSS1", "ZX1"))
     if suffix == "html":
@@ -85,4 +85,4 @@ def test_several_data_sets_have_both_claims(here: Path, cli: Terminal) -> None:
     ids=str,
 )
 def test_bad_options_are_refused_in_a_line(options: tuple[str, ...], message: str, here: Path, cli: Terminal) -> None:
-    assert re.search(message, cli.error("leaderboard", "--effectiveness", "scores.csv", *options))
+    assert re.search(message, cli.refused("leaderboard", "--effectiveness", "scores.csv", *options))
