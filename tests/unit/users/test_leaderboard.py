@@ -100,8 +100,8 @@ def test_every_slice_has_a_board_and_a_changed_system_is_found() -> None:
     best = {row.slice: row.system for row in genres.rows if row.rank == 1}
     assert best == {"folk": "s1", "rock": "s1", "jazz": "s5"}
     assert {(row.slice, row.system) for row in genres.rows if row.p_shift <= 0.05 and row.shift > 0} >= {("jazz", "s5")}
-    assert [row.slice for row in lengths.rows[::5]] == ["up to 4", "above 4, up to 8", "above 8"]
-    assert "length is cut at its terciles, 4 and 8." in lengths.notes
+    assert [row.slice for row in lengths.rows[::5]] == ["up to 3", "above 3, up to 7", "above 7"]
+    assert "length is cut at its terciles, 3 and 7." in lengths.notes
     assert "'id' has 0 slices of 3 queries or more" in lengths.notes[-1]
     (alone,) = aj.leaderboard(eff, slices=table, by="genre", resamples=500).slices
     assert alone.p_corrected == alone.p
