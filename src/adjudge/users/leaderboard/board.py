@@ -25,6 +25,8 @@ from adjudge.formats.effectiveness import (
 from adjudge.formats.schema import Tabular
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import Forest, forest
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.gtheory.datasets import DatasetStudy, study_datasets
@@ -37,6 +39,7 @@ _TOP = 3
 _RESAMPLES, _FEWEST_RESAMPLES, _DIFFERENCES = 10_000, 2_000, 250_000_000
 _CLAIMS = {"queries": "other queries like these", "data sets": "other data sets like these"}
 _NAMED = 5
+_MOST_DRAWN = 60
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,17 @@ class Leaderboard(Result):
     def parts(self) -> tuple[Result, ...]:
         """The board about other data sets, variance components, and boards of slices."""
         return tuple(part for part in (self.elsewhere, self.study, *self.slices) if part is not None)
+
+    def figure_of_ranks(self, name: str = "ranks") -> FigureBlock:
+        """Possible ranks of the first systems, as a figure."""
+        shown = self.rows[:_MOST_DRAWN]
+        numbers = [np.array([getattr(row, end) for row in shown], float) for end in ("rank", "rank_low", "rank_high")]
+        data = Forest(f"rank by {self.measure}; 1 is the best", tuple(row.system for row in shown), *numbers)
+        some = "" if len(shown) == len(self) else f" The first {len(shown)} of {len(self)} systems."
+        caption = f"Ranks that are possible, all at once with {percent(self.confidence)} confidence.{some}"
+        first = shown[0]
+        alt = f"Possible ranks of each system: {first.system} from {first.rank_low} to {first.rank_high}."
+        return FigureBlock(name, caption, alt, data, forest)
 
     def _facts(self) -> dict[str, Any]:
         names = (

@@ -7,16 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from adjudge.errors import kept_warnings
-from adjudge.reporting import figures
-from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock, section
+from adjudge.reporting.document import Paragraph, Section, TableBlock, section
 from adjudge.results import Result
 from adjudge.tables import Heading
-from adjudge.text import percent
 from adjudge.users.leaderboard.board import Leaderboard, leaderboard
 from adjudge.users.leaderboard.slices import Slices
 from adjudge.users.report import Evidence, capitalized
-
-_MOST_DRAWN = 60
 
 
 def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Section]:
@@ -35,15 +31,7 @@ def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Sectio
 
 def _section(board: Leaderboard, name: str, title: str, level: int) -> Section:
     about = f"{board.sentence()} The claim is about {board.claim}."
-    shown = board.rows[:_MOST_DRAWN]
-    numbers = [np.array([getattr(row, end) for row in shown], dtype=float) for end in ("rank", "rank_low", "rank_high")]
-    label = f"rank by {board.measure}; 1 is the best"
-    data = figures.Forest(label, tuple(row.system for row in shown), *numbers)
-    some = "" if len(shown) == len(board) else f" The first {len(shown)} of {len(board)} systems."
-    caption = f"Ranks that are possible, all at once with {percent(board.confidence)} confidence.{some}"
-    alt = f"Possible ranks of each system: {shown[0].system} from {shown[0].rank_low} to {shown[0].rank_high}."
-    figure = FigureBlock(f"{name}-ranks", caption, alt, data, figures.forest)
-    return Section(name, title, (Paragraph(about), *_table(name, board), figure), level)
+    return Section(name, title, (Paragraph(about), *_table(name, board), board.figure_of_ranks(f"{name}-ranks")), level)
 
 
 def _slice_section(part: Slices, name: str) -> Section:
