@@ -21,6 +21,7 @@ from .stats.gtheory.gstudy import gstudy
 from .stats.summary import summarize
 from .users.comparison import compare
 from .users.gate import gate
+from .users.leaderboard.board import leaderboard
 from .users.report import report
 from .users.satisfaction import satisfaction
 from .web.client import connect
@@ -51,6 +52,7 @@ __all__ = [
     "groundtruth",
     "gstudy",
     "judging",
+    "leaderboard",
     "learn",
     "measure",
     "measures",

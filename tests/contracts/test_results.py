@@ -62,6 +62,14 @@ def few() -> aj.Effectiveness:
     return complete().select(systems=complete().systems[:4])
 
 
+def of_datasets() -> aj.Effectiveness:
+    return replace(few(), datasets=tuple("abc"[i % 3] for i in range(12)))
+
+
+def halves() -> dict[str, list[str]]:
+    return {"query": list(complete().queries), "half": [AWKWARD, "b"] * 6}
+
+
 @cache
 def session() -> Any:
     return aj.judging(aj.demo(queries=5, depth=5), "CG@5", estimator="uniform")
@@ -105,6 +113,9 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "comparison": lambda: aj.compare(eff()["CG@5"], test="t"),
     "comparison without users": lambda: aj.compare(eff()["nDCG@5"], test="wilcoxon"),
     "gate": lambda: aj.gate(eff(), base="KLN2", new="ZX1", margin=0.01),
+    "leaderboard": lambda: aj.leaderboard(eff()["CG@5"], resamples=500),
+    "leaderboard of data sets": lambda: aj.leaderboard(of_datasets(), resamples=500),
+    "leaderboard of slices": lambda: aj.leaderboard(complete(), slices=halves(), resamples=500).slices[0],
     "explanations": lambda: aj.explain({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}, "nDCG@5", value="0.8"),
     "paired tests": lambda: paired_tests(complete(), test="t"),
     "effect sizes": lambda: effect_sizes(few().matrix()),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adjudge.reporting.document import Report, Section
 
 _INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions",
-           "combinations", "experts")  # fmt: skip
+           "combinations", "experts", "slices")  # fmt: skip
 TABLE_FORMS = ("text", "json", "csv", "latex")
 PAGE_FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 _STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown", ".html": "html"}

@@ -12,6 +12,7 @@ FAMILIES = {
         Entry("demo", "score the embedded demo collection, or write it to files"),
         Entry("score", "effectiveness of runs, with intervals"),
         Entry("compare", "which systems differ, and would users notice"),
+        Entry("leaderboard", "systems in order, and how much of the order is known"),
         Entry("gate", "stop a pipeline where the new version of a system is worse"),
         Entry("report", "one page about an evaluation"),
     ),

@@ -78,7 +78,7 @@ _LONG = Schema(
 _INDEX = {*COLUMNS["query"].tiers[0], *COLUMNS["query"].tiers[1], "id", ""}  # names of queries in a wide table
 _OTHERS: dict[Kind, str] = {"judgments": "judgments", "runs": "a run"}
 _MEASURE = "effectiveness"
-_POOLED = "Queries of {} count alike: a data set with more queries counts more."
+POOLED = "Queries of {} count alike: a data set with more queries counts more."
 _MEANS = "Means of data sets: each counts as one query, so that answers are about other data sets."
 _MEAN_NAMES = ("all", "amean")  # trec_eval's, and that of ndeval and gdeval
 _ALL = "{} is the mean over queries and no query: left out."
@@ -162,7 +162,7 @@ def read_effectiveness(
     lower, upper = (arrays.get(name) if {"lower", "upper"} <= set(arrays) else None for name in ("lower", "upper"))
     judged, error = arrays.get("judged", np.full_like(values, np.nan)), arrays.get("error")
     if len(set(datasets)) > 1 and not part.is_means:
-        notes = (*notes, _POOLED.format(counted(len(set(datasets)), "data set")))
+        notes = (*notes, POOLED.format(counted(len(set(datasets)), "data set")))
     eff = Effectiveness(values, queries, systems, measures, judged, lower, upper, error, (), notes, provenance)
     eff = replace(eff, datasets=datasets)
     return eff if missing == "keep" else complete_cases(eff, missing=missing)

@@ -100,7 +100,7 @@ class Report:
 
 
 SectionFunction = Callable[[Any], Section | Sequence[Section] | None]
-SECTIONS: Registry[SectionFunction] = Registry("report section", "adjudge.*.report")
+SECTIONS: Registry[SectionFunction] = Registry("report section", "adjudge.*.report", "adjudge.users.*.report")
 
 
 def section(name: str) -> Callable[[SectionFunction], SectionFunction]:

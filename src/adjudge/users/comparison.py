@@ -34,7 +34,7 @@ from adjudge.reporting.figures import (
     pair_matrix,
     pair_sizes,
 )
-from adjudge.results import Column, Result, figure
+from adjudge.results import Column, Result, Rows, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.effects import LIBERAL, MANY_QUERIES, Effects, Verdict, effect_sizes, p_equivalence
 from adjudge.stats.intervals import bootstrap_differences
@@ -47,6 +47,7 @@ from adjudge.stats.multiple import (
     tie_groups,
 )
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
+from adjudge.stats.ranks import Ranks
 from adjudge.stats.summary import means_in_words, summarize
 from adjudge.tables import Heading, Table, as_csv, as_json
 from adjudge.text import counted, percent, shown_p, with_interval
@@ -131,6 +132,18 @@ class Pair:
         return f"Δ{measure} = {value} ({own}p {sign}{self.shown_p})"
 
 
+@dataclass(frozen=True)
+class PossibleRank:
+    """The ranks that a comparison leaves possible for a system."""
+
+    system: Annotated[str, Column("the system", key=True)]
+    rank: Annotated[int, Column("rank by the mean; possible ranks", "d", ends=("rank_low", "rank_high"))]
+    rank_low: Annotated[int, Column("best rank that is possible", "d", shown=False)]
+    rank_high: Annotated[int, Column("worst rank that is possible", "d", shown=False)]
+    tier: Annotated[int, Column("a tier begins where a system is worse than the first of the tier above", "d")]
+    mean: Annotated[float, Column("mean effectiveness", ".3f")]
+
+
 _RESAMPLES = 100_000
 _MOST_RESAMPLES = 2_000_000  # that the default goes up to for many pairs
 _SMALL_SAMPLE = 30  # below it the bootstrap finds too much
@@ -187,6 +200,27 @@ class Comparison(Result):
             if {pair.system, pair.other} == {system, other}:
                 return pair
         raise AdjudgeError(f"{system!r} and {other!r} were not compared")
+
+    def ranks(self) -> Rows[PossibleRank]:
+        """Ranks that are possible and tiers, from the decisions of the comparison: right at once as its correction is.
+
+        :func:`adjudge.leaderboard` decides with more power, and says who is probably the best.
+        """
+        if not self.complete or self.alternative != "two-sided" or self.correction in ("none", "bh"):
+            came = f"{counted(len(self), 'pair')}, {self.alternative}, correction {self.correction}"
+            wanted = "all pairs, two-sided, with a correction for the probability of any error"
+            raise AdjudgeError(f"possible ranks need {wanted}, got {came}")
+        place = {name: i for i, name in enumerate(self.systems)}
+        p = np.ones((len(place), len(place)))
+        for pair in self.pairs:
+            p[place[pair.system], place[pair.other]] = pair.p_corrected
+        found = Ranks(np.array(self.means), p, p <= self.alpha)
+        order = sorted(range(len(place)), key=lambda s: (-self.means[s], self.systems[s]))
+        columns = (found.rank, found.low, found.high, found.tier)
+        rows = tuple(
+            PossibleRank(self.systems[s], *(int(column[s]) for column in columns), self.means[s]) for s in order
+        )
+        return Rows(PossibleRank, rows, f"{self.measure}: ranks that are possible, {self._how}")
 
     @cached_property
     def parted(self) -> tuple[Pair, ...]:

@@ -51,8 +51,8 @@ from adjudge.users.noticing import AgreementMapping, noticeable_difference, noti
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
 
 _PAGE_ORDER = (
-    "overview", "differences", "ranking", "users", "reliability", "experiments", "effort", "experts", "queries",
-    "power", "assumptions",
+    "overview", "leaderboard", "differences", "ranking", "users", "reliability", "experiments", "effort", "experts",
+    "queries", "power", "assumptions",
 )  # fmt: skip
 
 

@@ -1,0 +1,57 @@
+"""A leaderboard as sections of a report: its answer, the table, possible ranks as a figure, and further boards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from adjudge.errors import kept_warnings
+from adjudge.reporting.document import Paragraph, Section, TableBlock, section
+from adjudge.results import Result
+from adjudge.tables import Heading
+from adjudge.users.leaderboard.board import Leaderboard, leaderboard
+from adjudge.users.leaderboard.slices import Slices
+from adjudge.users.report import Evidence, capitalized
+
+
+def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Section]:
+    """A board, the one about other data sets, variance components and slices."""
+    made = [_section(board, name, f"Leaderboard by {board.measure}", 1)]
+    if board.elsewhere is not None:
+        made.append(_section(board.elsewhere, f"{name}-datasets", "On other data sets like these", 2))
+    if board.study is not None:
+        made.append(
+            Section(
+                f"{name}-components", "Where differences come from", tuple(_table(f"{name}-variance", board.study)), 2
+            )
+        )
+    return [*made, *(_slice_section(part, f"{name}-slices-{i + 1}") for i, part in enumerate(board.slices))]
+
+
+def _section(board: Leaderboard, name: str, title: str, level: int) -> Section:
+    about = f"{board.sentence()} The claim is about {board.claim}."
+    return Section(name, title, (Paragraph(about), *_table(name, board), board.figure_of_ranks(f"{name}-ranks")), level)
+
+
+def _slice_section(part: Slices, name: str) -> Section:
+    return Section(name, f"By {part.attribute}", tuple(_table(name, part)), 2)
+
+
+def _table(name: str, result: Result) -> Iterable[TableBlock | Paragraph]:
+    """The table of a result, and its notes."""
+    table = result.table()
+    own = {heading.name for heading in table.headings if isinstance(result, Slices)}
+    headings: tuple[Heading, ...] = capitalized(table.headings, except_for=own)
+    yield TableBlock(name, f"{result.title}.", headings, tuple(map(tuple, table.rows)), result.to_dicts())
+    yield from (Paragraph(note) for note in table.notes)
+
+
+@section("leaderboard")
+def ranks(evidence: Evidence) -> list[Section] | None:
+    """Possible ranks, tiers and who is probably the best; nothing with lists left out or a single system."""
+    main = evidence.eff[evidence.main.measure]
+    if len(main.systems) < 2 or main.n_queries < 2 or not np.isfinite(main.values).all():
+        return None
+    with kept_warnings():
+        return board_sections(leaderboard(main, confidence=evidence.summary.confidence, seed=evidence.main.seed or 0))

@@ -1,0 +1,177 @@
+"""Leaderboards: rows that agree with other results, two claims about data sets, slices, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import adjudge as aj
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.users.report import gather, make_report, sections_in_order
+
+
+def _eff(n_queries: int = 30, n_systems: int = 5, *, seed: int = 1, step: float = 0.05) -> Effectiveness:
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(0.5, 0.15, (n_queries, 1))
+    return Effectiveness.from_matrix(hard + rng.normal(0, 0.05, (n_queries, n_systems)) - step * np.arange(n_systems))
+
+
+def _datasets(sizes: list[int], *, between: float = 0.0, seed: int = 2) -> Effectiveness:
+    rng, d = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes)
+    made = _eff(len(d), 4, seed=seed, step=0.03)
+    values = made.values + rng.normal(0, between, (len(sizes), 4))[d][:, :, None]
+    return replace(made, values=values, datasets=tuple(f"d{i}" for i in d))
+
+
+def test_means_and_intervals_are_those_of_the_summary_in_its_order() -> None:
+    eff = _eff()
+    board, summary = aj.leaderboard(eff, resamples=500), aj.summarize(eff)
+    assert [row.system for row in board] == list(summary.systems)
+    for row, other in zip(board, summary, strict=True):
+        assert (row.mean, row.low, row.high) == pytest.approx((other.mean, other.low, other.high))
+    assert [row.rank for row in board] == [1, 2, 3, 4, 5]
+    assert sum(row.p_best for row in board) == pytest.approx(1)
+    assert sum(row.p_top for row in board) == pytest.approx(3)
+
+
+def test_systems_far_apart_have_one_rank_and_a_tier_each_and_alike_ones_share_all() -> None:
+    apart = aj.leaderboard(_eff(step=0.5), resamples=500)
+    assert [(row.rank_low, row.rank_high, row.tier) for row in apart] == [(i, i, i) for i in range(1, 6)]
+    assert apart.sentence() == "With 95 % confidence s1 is the best. The queries tell 5 tiers apart."
+    alike = aj.leaderboard(_eff(step=0.0), resamples=500)
+    assert {(row.rank_low, row.rank_high, row.tier) for row in alike} == {(1, 5, 1)}
+    assert "any of the 5 systems may be the best" in alike.sentence()
+
+
+def test_scores_may_be_outside_0_and_1() -> None:
+    eff = _eff()
+    moved = replace(eff, values=100 * eff.values - 200)
+    ranks = [
+        [(row.system, row.rank_low, row.rank_high) for row in aj.leaderboard(e, resamples=500)] for e in (eff, moved)
+    ]
+    assert ranks[0] == ranks[1]
+
+
+def test_a_data_set_counts_alike_however_many_queries_it_has() -> None:
+    eff = _datasets([5, 40, 10], between=0.2)
+    board = aj.leaderboard(eff, resamples=500)
+    matrix, names = eff.matrix()[:, 0], np.array(eff.datasets)
+    assert board.of("s1").mean == pytest.approx(np.mean([matrix[names == f"d{i}"].mean() for i in range(3)]))
+
+
+def test_with_few_data_sets_queries_show_what_other_data_sets_might_not_bear_out() -> None:
+    board = aj.leaderboard(_datasets([60, 50, 40, 80, 60, 50, 70], between=0.1), resamples=1000)
+    assert board.elsewhere is not None
+    assert board.study is not None
+    assert "these data sets" in board.title
+    assert "other data sets" in board.elsewhere.title
+    widths = [sum(row.rank_high - row.rank_low for row in each) for each in (board, board.elsewhere)]
+    assert widths[0] < widths[1]
+    assert board.study.datasets_error > 2 * board.study.queries_error
+    assert {row["about"] for row in board.records()} == {board.claim, board.elsewhere.claim}
+
+
+def test_means_of_data_sets_are_about_other_data_sets_and_one_query_is_no_sample() -> None:
+    eff = _eff(12)
+    means = aj.leaderboard(replace(eff, datasets=eff.queries), resamples=500)
+    assert means.about == "data sets"
+    assert means.elsewhere is None
+    mixed = aj.leaderboard(_datasets([1, 10, 10, 10, 10, 10, 10]), resamples=500)
+    assert mixed.about == "data sets"
+    assert "No claim about other queries: d0 has 1 query." in mixed.notes
+    few = aj.leaderboard(_datasets([20, 20, 20]), resamples=500).elsewhere
+    assert few is not None
+    assert few.notes[0] == "3 data sets cannot show any difference with 95 % confidence, however large it is."
+
+
+def test_every_slice_has_a_board_and_a_changed_system_is_found() -> None:
+    eff = _eff(60)
+    values, genre = eff.values.copy(), np.array(["rock", "folk", "jazz"] * 20)
+    values[genre == "jazz", 4] += 0.4
+    eff = replace(eff, values=values)
+    table = pl.DataFrame({"query_id": eff.queries, "genre": genre, "length": np.arange(60.0) % 13, "id": eff.queries})
+    genres, lengths = aj.leaderboard(eff, slices=table, resamples=500).slices
+    assert genres.changes
+    assert not lengths.changes
+    assert genres.p_corrected == pytest.approx(2 * genres.p)
+    best = {row.slice: row.system for row in genres.rows if row.rank == 1}
+    assert best == {"folk": "s1", "rock": "s1", "jazz": "s5"}
+    assert {(row.slice, row.system) for row in genres.rows if row.p_shift <= 0.05 and row.shift > 0} >= {("jazz", "s5")}
+    assert [row.slice for row in lengths.rows[::5]] == ["up to 3", "above 3, up to 7", "above 7"]
+    assert "length is cut at its terciles, 3 and 7." in lengths.notes
+    assert "'id' has 0 slices of 3 queries or more" in lengths.notes[-1]
+    (alone,) = aj.leaderboard(eff, slices=table, by="genre", resamples=500).slices
+    assert alone.p_corrected == alone.p
+
+
+def test_slices_with_fewer_than_three_queries_and_queries_without_a_value_are_left_out_and_named() -> None:
+    eff = _eff(12)
+    table = {"query": list(eff.queries), "genre": ["rock"] * 4 + ["folk"] * 5 + ["jazz"] * 2 + [None]}
+    (made,) = aj.leaderboard(eff, slices=table, resamples=500).slices
+    assert made.notes == ("Left out, with fewer than 3 queries: jazz (2).", "1 query left out, without a value.")
+    with pytest.raises(aj.AdjudgeError, match=r"'genre' has 1 slice of 3 queries or more"):
+        aj.leaderboard(eff, slices={**table, "genre": ["rock"] * 12}, resamples=500)
+    with pytest.raises(aj.AdjudgeError, match="No attribute of queries is called 'gender'"):
+        aj.leaderboard(eff, slices=table, by="gender", resamples=500)
+    with pytest.raises(aj.InputError, match="expected a row for every query, got none for 'q12'"):
+        aj.leaderboard(eff, slices={name: column[:-1] for name, column in table.items()}, resamples=500)
+    with pytest.raises(aj.InputError, match="expected each query once, got 'q1' again"):
+        aj.leaderboard(eff, slices={name: [*column, column[0]] for name, column in table.items()}, resamples=500)
+
+
+def test_missing_cells_are_named_and_their_queries_left_out() -> None:
+    eff = _eff(12)
+    values = eff.values.copy()
+    values[3, 1] = np.nan
+    with pytest.warns(aj.AdjudgeWarning, match="'s2' lacks 'q4'"):
+        board = aj.leaderboard(replace(eff, values=values), resamples=500)
+    assert board.n_queries == 11
+
+
+def test_what_cannot_be_ranked_is_refused() -> None:
+    eff = _eff(12)
+    for data, message in (
+        (eff.select(systems=["s1"]), "a leaderboard needs at least 2 systems, got 1"),
+        (eff.select(queries=["q1"]), "a leaderboard needs at least 2 queries, got 1"),
+    ):
+        with pytest.raises(aj.AdjudgeError, match=message):
+            aj.leaderboard(data)
+    with pytest.raises(aj.AdjudgeError, match="'top' must be at most the number of systems, 5, got 6"):
+        aj.leaderboard(eff, top=6)
+    with pytest.raises(aj.AdjudgeError, match="'top' must be a whole number of at least 1, got 0"):
+        aj.leaderboard(eff, top=0)
+    both = aj.evaluate(aj.demo(queries=5), ["CG@5", "nDCG@5"])
+    with pytest.raises(aj.AdjudgeError, match="one measure at a time, got CG@5, nDCG@5"):
+        aj.leaderboard(both)
+    shared = pl.DataFrame(
+        {
+            "dataset": ["x", "x", "y", "y"],
+            "query": ["1", "2"] * 2,
+            "system": ["a", "a", "b", "b"],
+            "value": [0.1, 0.2] * 2,
+        }
+    )
+    with pytest.raises(aj.AdjudgeError, match="expected data sets that share systems"):
+        aj.leaderboard(shared)
+
+
+def test_a_report_has_the_board_and_a_comparison_its_ranks() -> None:
+    eff = _eff()
+    evidence = gather(eff, test="t")
+    (section,) = make_report(evidence, sections=["leaderboard"]).sections
+    assert section.title == "Leaderboard by effectiveness"
+    assert "leaderboard" in sections_in_order()
+    compared = evidence.main.ranks()
+    board = aj.leaderboard(eff, resamples=2000)
+    assert [row.system for row in compared] == [row.system for row in board]
+    assert [(row.rank_low, row.rank_high) for row in compared] == [(row.rank_low, row.rank_high) for row in board]
+
+
+def test_a_comparison_has_ranks_only_where_all_pairs_are_right_at_once() -> None:
+    eff = _eff()
+    for how in ({"baseline": "s1"}, {"correction": "bh"}, {"correction": "none"}):
+        with pytest.raises(aj.AdjudgeError, match="possible ranks need all pairs, two-sided, with a correction"):
+            aj.compare(eff, test="t", **how).ranks()
