@@ -49,7 +49,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "evaluate", "Effectiveness", "summarize", "explain", "parse_measure", "Measure", "measure",
     ),
     "Comparing; see [tests](tests.md) and [comparing systems](../guides/comparing.md).": (
-        "compare", "gate", "satisfaction", "report",
+        "compare", "leaderboard", "gate", "satisfaction", "report",
     ),
     "Planning; see [planning](../guides/planning.md).": ("gstudy", "plan", "agreement"),
     "Judging little; see [estimators](estimators.md) and [few judgments](../guides/low_cost.md).": (

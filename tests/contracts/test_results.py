@@ -113,7 +113,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "comparison": lambda: aj.compare(eff()["CG@5"], test="t"),
     "comparison without users": lambda: aj.compare(eff()["nDCG@5"], test="wilcoxon"),
     "gate": lambda: aj.gate(eff(), base="KLN2", new="ZX1", margin=0.01),
-    "leaderboard": lambda: aj.leaderboard(eff()["CG@5"], resamples=500),
+    "leaderboard": lambda: aj.leaderboard(complete(), resamples=500),
     "leaderboard of data sets": lambda: aj.leaderboard(of_datasets(), resamples=500),
     "leaderboard of slices": lambda: aj.leaderboard(complete(), slices=halves(), resamples=500).slices[0],
     "explanations": lambda: aj.explain({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}, "nDCG@5", value="0.8"),
