@@ -293,7 +293,10 @@ def place_of(names: Sequence[str], target: str, error: ErrorAt, *, needed: bool 
         found = [i for i in found if fold(names[i]) == first] or found
     if len(found) > 1:
         several = listed([shown(names[i]) for i in found])
-        raise error(f"expected one column for the {worded(target)}, got {several}{hint(target)}", None)
+        can_name = len({names[i] for i in found}) > 1  # a name that stands twice says nothing
+        raise error(
+            f"expected one column for the {worded(target)}, got {several}{hint(target) if can_name else ''}", None
+        )
     return found[0] if found else None
 
 

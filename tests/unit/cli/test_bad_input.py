@@ -19,6 +19,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("same.txt").write_text(RUN + "q2 Q0 b 2 1.0 mine\n")
     Path("binary.txt").write_bytes(b"\x00\x01\x02")
     Path("contradicting.txt").write_text("q1 0 a 1\nq1 0 a 0\n")
+    Path("twice.csv").write_text("query,document,grade,grade\nq1,a,1,2\n")
     Path("empty").mkdir()
 
 
@@ -29,6 +30,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["qrels.txt", "binary.txt"], "binary.txt:1: expected text, got binary data"),
         (["qrels.txt", "same.txt", "run.txt"], "run.txt: expected each system once, got 'mine' again (first in same"),
         (["contradicting.txt", "run.txt"], "expected one grade for document 'a' of query 'q1', got 1 and 0"),
+        (["twice.csv", "run.txt"], "twice.csv:1: expected one column for the grade, got 'grade' and 'grade'\n"),
         (["nowhere.txt", "run.txt"], "nowhere.txt: cannot be read: no such file or directory"),
         (["qrels.txt", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["qrels.txt", "empty"], "empty: expected a directory with runs, got an empty one"),
