@@ -5,8 +5,9 @@ grade is worth, which queries the mean is over. :func:`explain` evaluates a run 
 conventions after another, then under two changes, and returns all of the smallest sets of changes that give the number,
 to the digits that it has. With values per query it needs a match on every one of them.
 
-A number that several sets give does not tell which of them is right, and among hundreds of sets some match four digits
-by chance: the result says how many were tried, and about how many would match by chance.
+A number that several sets give does not tell which of them is right; what tools differ on most comes first. Among
+hundreds of sets some match four digits by chance: the result says how many were tried, and about how many would match
+by chance.
 """
 
 from __future__ import annotations
@@ -300,6 +301,8 @@ class _Data:
         table = self.run
         if (keep := chosen.get("duplicates")) is not None:
             table = table.unique(["query", "document"], keep=keep, maintain_order=True)
+        if "own" in chosen:
+            table = table.filter(pl.col("query") != pl.col("document"))
         order, ties = chosen.get("order", "score"), chosen.get("ties", "descending")
         if "score" not in table.columns or order == "lines":
             return table.select("system", "query", "document")
@@ -341,9 +344,16 @@ _PARAMETER_CHANGES = (
 )
 
 
+_COMMON = (  # what tools differ on, the most usual first; a cutoff is what people name themselves
+    "queries", "gain", "ties", "own", "judged_only", "precision", "order", "duplicates", "rel", "depth", "rounding",
+    "unit", "ideal", "discount", "ideal from", "p", "cutoff",
+)  # fmt: skip
+
+
 def _possible(data: _Data, measure: Measure) -> list[Change]:
-    """The changes that can matter on these data."""
-    return [*_of_rankings(data, measure), *_of_measure(data, measure), *_of_judgments(data, measure), *_of_means(data)]
+    """The changes that can matter on these data, the most usual first."""
+    found = (*_of_rankings(data, measure), *_of_measure(data, measure), *_of_judgments(data, measure), *_of_means(data))
+    return sorted(found, key=lambda change: _COMMON.index(change.axis))
 
 
 def _of_rankings(data: _Data, measure: Measure) -> Iterator[Change]:
@@ -352,6 +362,9 @@ def _of_rankings(data: _Data, measure: Measure) -> Iterator[Change]:
     if run.select("query", "document").is_duplicated().any():
         yield Change("duplicates", "first", "first line of a document that comes twice")
         yield Change("duplicates", "last", "last line of a document that comes twice")
+    is_own = run["query"] == run["document"]
+    if is_own.any() and not is_own.all():
+        yield Change("own", "removed", "documents that are called as their query removed (BEIR)")
     if "score" in run.columns:
         single = pl.col("score").cast(pl.Float32)
         if run.select(pl.struct("query", single).is_duplicated().any()).item():
@@ -426,7 +439,7 @@ def _of_means(data: _Data) -> Iterator[Change]:
     yield Change("unit", 100.0, "number in per cent")
 
 
-_RANKING = ("duplicates", "ties", "precision", "order", "depth", "ideal from")  # what makes another collection
+_RANKING = ("duplicates", "own", "ties", "precision", "order", "depth", "ideal from")  # what makes another collection
 _PARAMETERS = ("gain", "rel", "discount", "ideal", "p", "judged_only")
 
 

@@ -98,7 +98,7 @@ def test_pytrec_eval_with_rankings_in_another_order_is_explained_by_that_order(
     if scores is None:  # trec_eval puts the last identifier first
         run, qrels = ({q: {_mirrored(d): v for d, v in found.items()} for q, found in x.items()} for x in (run, qrels))
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
-    assert (change, IN_RUN) in _explained(files, "AP", value={q: values["map"] for q, values in theirs.items()})
+    assert (IN_RUN, change) in _explained(files, "AP", value={q: values["map"] for q, values in theirs.items()})
 
 
 def test_ir_measures_has_another_order_of_ties_in_rr_at_k(files: tuple[str, str], tmp_path: Path) -> None:
@@ -125,6 +125,25 @@ def test_ranx_burges_has_exponential_gains(files: tuple[str, str], tmp_path: Pat
     path.write_text(json.dumps({m: {q: float(v) for q, v in values.items()} for m, values in own.scores.items()}))
     found = aj.explain(run, QRELS, "ndcg_burges@10", output=str(path))
     assert [row.changes for row in found.rows] == [(IN_RUN,)]
+
+
+def test_beir_removes_documents_that_are_called_as_their_query(files: tuple[str, str]) -> None:
+    """What ``EvaluateRetrieval.evaluate`` of BEIR does before it calls pytrec_eval, and how it rounds."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    named = {q: {q if i == 0 else d: s for i, (d, s) in enumerate(found.items())} for q, found in RUN.items()}
+    popped = {q: {d: s for d, s in found.items() if d != q} for q, found in named.items()}
+    qrels = {q: judged for q, judged in QRELS.items() if q in RUN}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(popped)
+    mean = round(sum(values["ndcg_cut_10"] for values in theirs.values()) / len(theirs), 5)
+    found = aj.explain({"beir": named}, qrels, "nDCG@10", value=f"{mean:.5f}")
+    assert [row.changes for row in found.rows] == [("documents that are called as their query removed (BEIR)",)]
+
+
+def test_of_several_explanations_the_one_that_tools_differ_on_most_comes_first() -> None:
+    run = {"mine": {"q1": {"a": 2.0, "b": 1.0}}}
+    found = aj.explain(run, {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}, "P@2", value="0.5000")
+    best_order = "normalised by the best order of the judged documents"
+    assert [row.changes for row in found.rows] == [(IN_RUN,), (best_order,), ("cutoff 1",)]
 
 
 def test_scikit_learn_averages_ties_and_knows_retrieved_documents_only(files: tuple[str, str]) -> None:
