@@ -59,7 +59,8 @@ from adjudge._version import __version__
 from adjudge.deprecated import old_attribute
 from adjudge.errors import AdjudgeError, InputError, reason
 from adjudge.io import plain, write_whole
-from adjudge.tables import Align, Heading, Table, as_csv, as_json
+from adjudge.latex import PAGE
+from adjudge.tables import Align, Heading, Table, as_csv, as_json, as_latex
 from adjudge.text import shown_p, with_interval
 
 if TYPE_CHECKING:
@@ -325,11 +326,26 @@ class Result(ABC):
         """The table for people, as Markdown."""
         return "\n".join(table.markdown() for table in self._tables(digits))
 
-    def to_latex(self, *, caption: str = "", label: str = "", digits: int | None = None) -> str:
-        """The table for people, as LaTeX for booktabs; with a caption or a label, it floats."""
-        comment = [f"Adjudge {__version__}"]
-        first, *others = self._tables(digits)
-        return "\n".join([first.latex(comment=comment, caption=caption, label=label), *(t.latex() for t in others)])
+    def to_latex(
+        self,
+        *,
+        caption: str = "",
+        label: str = "",
+        digits: int | None = None,
+        width: float = PAGE,
+        standalone: bool = False,
+    ) -> str:
+        """The table for people, as LaTeX for booktabs; with a caption or a label, it floats.
+
+        No table is wider than ``width`` inches: columns that do not fit go into further tables below. A ``standalone``
+        document compiles as it comes, and has titles and notes, too.
+        """
+        comment, tables = [f"Adjudge {__version__}"], self.paper_tables(digits)
+        return as_latex(tables, comment=comment, caption=caption, label=label, width=width, standalone=standalone)
+
+    def paper_tables(self, digits: int | None = None) -> list[Table]:
+        """Its tables in a paper."""
+        return self._tables(digits)
 
     def save(self, path: str | Path) -> None:
         """Write the result, whole or not at all, in the form that the suffix names.

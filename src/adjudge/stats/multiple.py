@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from string import ascii_lowercase, ascii_uppercase
 from typing import Annotated
 
 import numpy as np
@@ -210,6 +211,56 @@ def adjust(tests: PairedTests, *, correction: str = "holm") -> PairedTests:
     if two_sided:
         p.T[family] = p[family]
     return replace(tests, p=p, error=tests.error * p / tests.p, correction=correction)
+
+
+def compact_letters(different: npt.ArrayLike) -> tuple[str, ...]:
+    """Letters for each system, such that two share one if and only if they are not ``different``.
+
+    ``different`` says so for all pairs (n x n, symmetric, best system first). A letter stands for a group of systems
+    none of which are different; *a* is that of the first system. Groups are found by inserting the pairs that are
+    different one after the other, absorbing groups within others, and sweeping away those whose pairs share other
+    letters, smallest first (Piepho 2004, doi:10.1198/1061860043515; his sweep goes on to take single systems out of
+    groups, which saves no letter). After *z* come *A* to *Z*, then *a1*.
+
+    >>> compact_letters([[False, False, True], [False, False, False], [True, False, False]])
+    ('a', 'ab', 'b')
+    """
+    apart = np.asarray(different, dtype=np.bool_)
+    n = len(apart)
+    groups, most = [(1 << n) - 1], 4 * n  # a bit for each system
+    for i, j in zip(*np.nonzero(np.triu(apart, 1)), strict=True):
+        kept = [group for group in groups if not (group >> int(i)) & (group >> int(j)) & 1]
+        for group in (group for group in groups if (group >> int(i)) & (group >> int(j)) & 1):
+            for part in (group & ~(1 << int(i)), group & ~(1 << int(j))):
+                if not any(part & other == part for other in kept):
+                    kept.append(part)
+        groups = kept
+        if len(groups) > most:  # there can be far more groups than are needed, 2^(n/2) at worst
+            groups = _swept(groups, n)
+            most = max(most, 2 * len(groups))
+    members = sorted(_members(group, n).nonzero()[0].tolist() for group in _swept(groups, n))
+    letters = [_letter(place) for place in range(len(members))]
+    return tuple("".join(x for x, group in zip(letters, members, strict=True) if s in group) for s in range(n))
+
+
+def _swept(groups: Sequence[int], n: int) -> list[int]:
+    """Groups without those whose pairs are in other groups, too."""
+    members = {group: _members(group, n) for group in sorted(groups, key=int.bit_count)}
+    shared = sum((np.outer(inside, inside).astype(int) for inside in members.values()), np.zeros((n, n), dtype=int))
+    for group, inside in list(members.items()):
+        if (shared[np.ix_(inside, inside)] > 1).all():
+            shared -= np.outer(inside, inside)
+            del members[group]
+    return list(members)
+
+
+def _members(group: int, n: int) -> npt.NDArray[np.bool_]:
+    return np.array([group >> system & 1 for system in range(n)], dtype=np.bool_)
+
+
+def _letter(place: int) -> str:
+    alphabet = ascii_lowercase + ascii_uppercase
+    return alphabet[place % 52] + (str(place // 52) if place >= 52 else "")
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,20 @@ from typing import Protocol, Unpack
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
+from adjudge.checks import (
+    CONFIDENCE,
+    HALF_ALPHA,
+    PAPER_WIDTH,
+    POSITIVE,
+    RESAMPLES,
+    SEED,
+    Alternative,
+    Interval,
+    checked,
+)
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.formats.effectiveness import EffectivenessLike, as_effectiveness, or_table
+from adjudge.latex import PAGE
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import default_measures, evaluate
 from adjudge.model.collection import COLLECTION, Collection
@@ -35,7 +46,7 @@ from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.summary import Summary, summarize
 from adjudge.tables import Heading
 from adjudge.text import counted, percent, shown_p, with_interval
-from adjudge.users.comparison import CompareSettings, Comparison, Pair, compare
+from adjudge.users.comparison import SHARED_LETTERS, CompareSettings, Comparison, Pair, compare
 from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
@@ -165,6 +176,7 @@ def make_report(
     margin=POSITIVE,
     resamples=RESAMPLES,
     seed=SEED,
+    width=PAPER_WIDTH,
 )
 def report(
     data: Collection | EffectivenessLike,
@@ -192,6 +204,8 @@ def report(
     mappings: Iterable[AgreementMapping] | None = None,
     resamples: int | None = None,
     seed: Seed = 0,
+    width: float = PAGE,
+    standalone: bool = False,
 ) -> Report:
     """Everything about an evaluation on one page: means, differences, what users would notice, failing queries.
 
@@ -201,7 +215,8 @@ def report(
     it to those named. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings
     to satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is
     not judged. ``experts`` (:func:`adjudge.groundtruth.experts_of`) and findings of ``experiments`` add a section each.
-    From ``test`` on, the settings are those of :func:`adjudge.compare`.
+    From ``test`` to ``seed``, the settings are those of :func:`adjudge.compare`. Tables of a ``.tex`` file are at most
+    ``width`` inches wide, and a ``standalone`` one compiles as it comes.
 
     >>> import adjudge as aj
     >>> page = aj.report(aj.demo(), "CG@5", test="t", sections=["overview", "ranking"])
@@ -224,11 +239,12 @@ def report(
     )  # fmt: skip
     made = make_report(evidence, title=title, sections=sections, command=command, progress=progress)
     if output is not None:
-        write_report(made, output, figures=figures)
+        write_report(made, output, figures=figures, width=width, standalone=standalone)
     return made
 
 
 _SHOWN_PAIRS = 30
+_MANY_LETTERS = 12  # of one system, beyond which letters are no help
 
 
 @section("overview")
@@ -240,17 +256,23 @@ def overview(evidence: Evidence) -> Section:
         f"{best.system} has the highest mean: {best.measure} = {with_interval(best.mean, best.low, best.high)} over "
         f"{counted(best.n_queries, 'query')}. Intervals of means hold {level} ({summary.interval})."
     )
-    return Section("overview", "Overview", (Paragraph(text), _mean_table(summary), _forest(summary)))
+    return Section("overview", "Overview", (Paragraph(text), _mean_table(evidence), _forest(summary)))
 
 
-def _mean_table(summary: Summary) -> TableBlock:
+def _mean_table(evidence: Evidence) -> TableBlock:
+    summary, letters = evidence.summary, evidence.main.letters if evidence.main.complete else {}
     table = summary.table()
+    note = ""
+    if max(map(len, letters.values()), default=_MANY_LETTERS + 1) <= _MANY_LETTERS:
+        column = Heading("ties", "left", SHARED_LETTERS), [letters[system] for system in summary.systems]
+        table = table.insert([heading.name for heading in table.headings].index(summary.measures[0]) + 1, [column])
+        note = f" In {summary.measures[0]}, {SHARED_LETTERS}."
     records = [
         {"system": system, "team": summary.of(system, summary.measures[0]).team}
         | {measure: summary.of(system, measure).mean for measure in summary.measures}
         for system in summary.systems
     ]
-    caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}."
+    caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}.{note}"
     columns = capitalized(table.headings, except_for=summary.measures)
     rows = tuple(map(tuple, table.rows))
     return TableBlock("effectiveness", caption, columns, rows, records, frozenset(table.styles))
@@ -330,7 +352,8 @@ def _pair_table(main: Comparison) -> TableBlock:
     table = replace(main, pairs=tuple(shown)).table()
     answers = ("significant", "noticeable")
     headings = [replace(h, align="center") if h.name in answers else h for h in table.headings]
-    return TableBlock("pairs", caption, capitalized(headings), tuple(map(tuple, table.rows)), main.to_dicts())
+    rows = tuple(map(tuple, table.rows))
+    return TableBlock("pairs", caption, capitalized(headings), rows, main.to_dicts(), n_key=table.n_key)
 
 
 def _main_pairs(main: Comparison) -> Sequence[Pair]:
