@@ -49,7 +49,7 @@ _SIGNS = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "`": r"\textasciigrave{}",
-    '"': r"{\char34}",  # which some languages of babel would take for a command
+    '"': r"{\ttfamily\char34}",  # straight in any font, and no command of babel's
     "−": "$-$",
     "½": r"$\frac{1}{2}$",
     "¼": r"$\frac{1}{4}$",
@@ -101,7 +101,7 @@ def escape_latex(text: str) -> str:
     >>> print(escape_latex("a_b & 5 %, Eρ² ≤ é"))
     a\_b \& 5 \%, E$\rho$$^{2}$ $\le$ \'{e}
     >>> print(escape_latex("音--x"))
-    \adjudgechar{97F3}{音}-{}-x
+    \adjudgechar{97F3}{音}-\kern0pt{}-x
     """
     return "".join(map(_escaped, _PART.findall(unicodedata.normalize("NFC", text))))
 
@@ -113,7 +113,7 @@ def _escaped(part: str) -> str:
     if part[0] in _LOWERED:
         return f"$_{{{''.join(_LOWERED[digit] for digit in part)}}}$"
     if len(part) > 1:
-        return "{}".join(part)  # else they would be a dash or a quotation mark
+        return r"\kern0pt{}".join(part)  # else they would be a dash or a quotation mark
     if part in _SIGNS:
         return _SIGNS[part]
     if part.isascii() and part.isprintable():
@@ -151,22 +151,39 @@ def sentence(text: str) -> str:
     return escape_latex(with_signs(text))
 
 
-_THOUSANDTHS = {" .,:;'!ijl|": 300, "()[]-/IJfrst`": 400, 'acevxyz0123456789–"?': 510, "bdghknopquS±=+": 560}
-_WIDTHS = {character: width for characters, width in _THOUSANDTHS.items() for character in characters}
-_WIDTHS |= dict.fromkeys("mMWw%@&…_#", 900) | dict.fromkeys((*_RAISED, *_LOWERED), 380)
+_WIDTHS = {  # thousandths of the size, of Latin Modern at 8 points, rounded up
+    300: "!',.:;[]il|",
+    350: "fj",
+    400: " -I",
+    450: "()rst",
+    500: "cez",
+    550: "$*/0123456789?Jago–",
+    600: "Sbdhknpquvxy",
+    700: "ZFL",
+    750: "EP",
+    800: "ABCHNRTUVXY_w",
+    900: "#%m",
+    1000: "M",
+    1100: "W—™∑∏√→←⇒",
+}
+_WIDTH = {character: width for width, characters in _WIDTHS.items() for character in characters}
+_WIDTH |= dict.fromkeys((*_RAISED, *_LOWERED), 450)
+_OTHER = 850  # a sign, or a letter that is not known
 
 
 def text_points(text: str) -> int:
-    """About how many points wide a text is in a table: in Computer Modern, wider than the fonts of most papers.
+    """How many points wide a text is in a table, at most: in Computer Modern, wider than the fonts of most papers.
 
     >>> text_points("0.500"), text_points("MAP"), text_points("音")
-    (20, 21, 35)
+    (20, 21, 37)
     """
     total = 0
     for character in unicodedata.normalize("NFC", text):
-        is_set = "adjudgechar" not in _escaped(character)
-        total += _WIDTHS.get(character, 780) if is_set else 800 + 550 * len(f"{ord(character):04X}") + 780 * 2
-    return math.ceil(total * _SIZE * 1.0625 / 1000)  # small type is a little wider
+        if "adjudgechar" in _escaped(character):
+            total += sum(_WIDTH.get(letter, _OTHER) for letter in f"[U+{ord(character):04X}]")
+        else:
+            total += _WIDTH.get(unicodedata.normalize("NFD", character)[0], _OTHER)
+    return math.ceil(total * _SIZE / 1000)
 
 
 def set_small(body: str) -> str:

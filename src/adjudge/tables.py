@@ -272,7 +272,7 @@ class _PaperColumn:
 
     @classmethod
     def of(cls, table: Table, place: int) -> _PaperColumn:
-        heading, cells = table.headings[place], [row[place] for row in table.rows]
+        heading, cells = table.headings[place], [" ".join(row[place].split()) for row in table.rows]
         if heading.align != "left":
             cells = [tex.with_signs(cell) for cell in cells]
         bold = frozenset(r for (r, i), style in table.styles.items() if i == place and "bold" in style)
