@@ -186,9 +186,9 @@ def text_points(text: str) -> int:
     return math.ceil(total * _SIZE / 1000)
 
 
-def set_small(body: str) -> str:
-    """What belongs to a table, in its size."""
-    return rf"\fontsize{{{_SIZE}}}{{{_LINE}}}\selectfont\setlength{{\tabcolsep}}{{{GAP / 2:g}pt}}{body}"
+def set_small() -> str:
+    """The command for the size of text in tables, and the gap between their columns."""
+    return rf"\fontsize{{{_SIZE}}}{{{_LINE}}}\selectfont\setlength{{\tabcolsep}}{{{GAP / 2:g}pt}}"
 
 
 _CHARACTER = r"""\ifdefined\adjudgechar\else

@@ -231,7 +231,7 @@ class Table:
         said = [line for text in (*comment, *filter(None, [self.title]), *self.notes) for line in text.splitlines()]
         parts, used = self._tabulars(int(width * 72.27)) if self.headings else ([], 0)
         if not (caption or label):
-            body = "\n".join(f"{{{tex.set_small('%')}\n{text}\\par}}\n" for _, text in parts)
+            body = "\n".join(f"{{{tex.set_small()}\n{text}\\par}}\n" for _, text in parts)
         else:
             place = "table" if used <= tex.COLUMN * 72.27 else "table*"
             pages = [_float(page, n, caption, label) for n, page in enumerate(_pages(parts))]
@@ -482,7 +482,7 @@ def _float(texts: Sequence[str], page: int, caption: str, label: str) -> str:
         lines += [rf"\label{{{label}}}"] if label else []
     elif said:
         lines += [r"\addtocounter{table}{-1}", rf"\caption[]{{{said} (continued)}}"]
-    return "\n".join([*lines, tex.set_small(""), "\\par\\medskip\n".join(texts)])
+    return "\n".join([*lines, tex.set_small(), "\\par\\medskip\n".join(texts)])
 
 
 def _below(notes: Sequence[str]) -> str:

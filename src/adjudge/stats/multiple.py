@@ -235,7 +235,7 @@ def compact_letters(different: npt.ArrayLike) -> tuple[str, ...]:
                 if not any(part & other == part for other in kept):
                     kept.append(part)
         groups = kept
-        if len(groups) > most:  # there can be far more groups than are needed, 2^(n/2) at worst
+        if len(groups) > most:  # there can be 2^(n/2) groups, far more than are needed
             groups = _swept(groups, n)
             most = max(most, 2 * len(groups))
     members = sorted(_members(group, n).nonzero()[0].tolist() for group in _swept(groups, n))
@@ -245,7 +245,7 @@ def compact_letters(different: npt.ArrayLike) -> tuple[str, ...]:
 
 def _swept(groups: Sequence[int], n: int) -> list[int]:
     """Groups without those whose pairs are in other groups, too."""
-    members = {group: _members(group, n) for group in sorted(groups, key=int.bit_count)}
+    members = {group: _members(group, n) for group in sorted(groups, key=lambda group: (group.bit_count(), group))}
     shared = sum((np.outer(inside, inside).astype(int) for inside in members.values()), np.zeros((n, n), dtype=int))
     for group, inside in list(members.items()):
         if (shared[np.ix_(inside, inside)] > 1).all():

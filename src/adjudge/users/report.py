@@ -244,7 +244,7 @@ def report(
 
 
 _SHOWN_PAIRS = 30
-_MANY_LETTERS = 12  # of one system, beyond which letters are no help
+_MANY_SYSTEMS, _MANY_LETTERS = 60, 12  # of one system; beyond them letters are no help
 
 
 @section("overview")
@@ -260,7 +260,9 @@ def overview(evidence: Evidence) -> Section:
 
 
 def _mean_table(evidence: Evidence) -> TableBlock:
-    summary, letters = evidence.summary, evidence.main.letters if evidence.main.complete else {}
+    summary, letters = evidence.summary, dict[str, str]()
+    if evidence.main.complete and len(summary.systems) <= _MANY_SYSTEMS:
+        letters = evidence.main.letters
     table = summary.table()
     note = ""
     if max(map(len, letters.values()), default=_MANY_LETTERS + 1) <= _MANY_LETTERS:
