@@ -90,7 +90,7 @@ _SIGNS = {
 }
 _ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c", "`'^~=u.\"rHv", strict=True))
 _ACCENTS |= {"\u0323": "d", "\u0327": "c", "\u0331": "b"}
-_PART = re.compile(rf"[{''.join(_RAISED)}]+|[{''.join(_LOWERED)}]+|-{{2,}}|,{{2,}}|'{{2,}}|.", re.DOTALL)
+_PART = re.compile(rf"[{''.join(_RAISED)}]+|[{''.join(_LOWERED)}]+|[-–—]{{2,}}|,{{2,}}|'{{2,}}|.", re.DOTALL)
 _NUMBERS = re.compile(r"(?<![^\s(\[|])-(?=[\d.])"), re.compile(r"\b(\d(?:\.\d+)?)e([+-]\d+)\b")
 _TO_RAISED = str.maketrans({plain: raised for raised, plain in _RAISED.items()})
 
@@ -113,7 +113,9 @@ def _escaped(part: str) -> str:
     if part[0] in _LOWERED:
         return f"$_{{{''.join(_LOWERED[digit] for digit in part)}}}$"
     if len(part) > 1:
-        return r"\kern0pt{}".join(part)  # else they would be a dash or a quotation mark
+        return r"\kern0pt{}".join(
+            _SIGNS.get(sign, sign) for sign in part
+        )  # else they would be a dash or a quotation mark
     if part in _SIGNS:
         return _SIGNS[part]
     if part.isascii() and part.isprintable():
@@ -154,21 +156,22 @@ def sentence(text: str) -> str:
 _WIDTHS = {  # thousandths of the size, of Latin Modern at 8 points, rounded up
     300: "!',.:;[]il|",
     350: "fj",
-    400: " -I",
-    450: "()rst",
+    400: " -",
+    450: "()Irst",
     500: "cez",
-    550: "$*/0123456789?Jago–",
-    600: "Sbdhknpquvxy",
+    550: "$*/0123456789?Jag–",
+    600: "Sbdhknopquvxy",
     700: "ZFL",
     750: "EP",
     800: "ABCHNRTUVXY_w",
     900: "#%m",
     1000: "M",
-    1100: "W—™∑∏√→←⇒",
+    1100: "W—™∑∏√→←⇒∞",
+    1450: "…",
 }
 _WIDTH = {character: width for width, characters in _WIDTHS.items() for character in characters}
-_WIDTH |= dict.fromkeys((*_RAISED, *_LOWERED), 450)
-_OTHER = 850  # a sign, or a letter that is not known
+_WIDTH |= dict.fromkeys((*_RAISED, *_LOWERED), 500)
+_OTHER = 900  # a sign, or a letter that is not known
 
 
 def text_points(text: str) -> int:
@@ -209,8 +212,9 @@ _PREAMBLE = r"""\ifdefined\Uchar\else\usepackage[T1]{fontenc}\fi % else LuaLaTeX
 \usepackage[tableposition=top,font=small]{caption}
 \makeatletter
 \def\fps@table{htbp}\def\fps@figure{htbp} % near where they are spoken of
-\newcommand{\adjudgefigure}[1]{\setbox0\hbox{\includegraphics{#1}}%
-  \ifdim\wd0>\linewidth\includegraphics[width=\linewidth]{#1}\else\box0\fi} % as it was drawn, where it fits
+\def\adjudgefit{\includegraphics[width=\linewidth,height=.85\textheight,keepaspectratio]}
+\newcommand{\adjudgefigure}[1]{\setbox0\hbox{\includegraphics{#1}}% as it was drawn, where it fits
+  \ifdim\wd0>\linewidth\adjudgefit{#1}\else\ifdim\ht0>.85\textheight\adjudgefit{#1}\else\box0\fi\fi}
 \makeatother
 \renewcommand{\topfraction}{.9}\renewcommand{\bottomfraction}{.8}\renewcommand{\textfraction}{.07}
 \sloppy"""

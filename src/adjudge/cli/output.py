@@ -67,7 +67,7 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
 def check_paper(arguments: argparse.Namespace) -> None:
     """Refuse to lay out LaTeX where none is written."""
     files = [str(getattr(arguments, name, None)).lower() for name in ("output", "report")]
-    is_latex = arguments.style == "latex" or any(file.endswith(".tex") for file in files)
+    is_latex = getattr(arguments, "style", None) == "latex" or any(file.endswith(".tex") for file in files)
     if getattr(arguments, "standalone", False) and not is_latex:
         raise AdjudgeError("--standalone is for LaTeX: expected --latex or a file that ends in .tex")
 

@@ -38,6 +38,7 @@ def style() -> Any:
     """Settings of Matplotlib that all figures share: text stays text, thin lines, no box."""
     return {
         "svg.fonttype": "none",
+        "pdf.fonttype": 42,
         "text.parse_math": False,
         "svg.hashsalt": "adjudge",
         "font.family": "sans-serif",

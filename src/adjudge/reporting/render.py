@@ -196,7 +196,7 @@ def _latex_block(block: Block, figures: str, width: float, *, standalone: bool) 
     if isinstance(block, TableBlock):
         return "\n" + _table(block).latex(caption=block.caption, label=f"tab:{block.name}", width=width)
     path = f"{{{_file(block, figures)}}}"
-    figure = f"\\includegraphics[width=\\linewidth]{path}"
+    figure = f"\\includegraphics[width=\\linewidth,height=.85\\textheight,keepaspectratio]{path}"
     if standalone:
         missing = f"\\textit{{{_file(block, figures)}.pdf}} is to be written by \\texttt{{-{{}}-figures}}."
         figure = f"\\IfFileExists{{{_file(block, figures)}.pdf}}{{\\adjudgefigure{path}}}{{{missing}}}"

@@ -225,7 +225,10 @@ def test_pages_find_the_figures_that_were_written_and_name_those_that_were_not(
     assert "](../my%20drawings/forest.svg)" in Path("page/r.md").read_text()
     assert Path("my drawings/forest.svg").is_file()
     assert main([*make, "-o", "page/r.tex", "--figures", "page"]) == 0
-    assert r"\includegraphics[width=\linewidth]{forest}" in Path("page/r.tex").read_text()
+    assert (
+        r"\includegraphics[width=\linewidth,height=.85\textheight,keepaspectratio]{forest}"
+        in Path("page/r.tex").read_text()
+    )
     assert "names" not in capsys.readouterr().err
     assert main([*make, "-o", "r.tex"]) == 0
     assert capsys.readouterr().err == "adjudge: note: r.tex names 1 figure, to be written by --figures DIR\n"
