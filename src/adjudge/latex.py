@@ -125,7 +125,8 @@ def _escaped(part: str) -> str:
         return "~" if part in "\u00a0\u202f" else " "
     if category in ("Cc", "Cf", "Cs"):
         return "" if category == "Cf" else "?"
-    letter, *marks = unicodedata.normalize("NFD", part)
+    whole = unicodedata.normalize("NFD", part)
+    letter, marks = whole[0], whole[1:]
     if letter.isascii() and all(mark in _ACCENTS for mark in marks):
         for mark in marks:
             letter = f"\\{_ACCENTS[mark]}{{{letter}}}"

@@ -340,12 +340,8 @@ class Result(ABC):
         No table is wider than ``width`` inches: columns that do not fit go into further tables below. A ``standalone``
         document compiles as it comes, and has titles and notes, too.
         """
-        comment, tables = [f"Adjudge {__version__}"], self.paper_tables(digits)
+        comment, tables = [f"Adjudge {__version__}"], self._tables(digits)
         return as_latex(tables, comment=comment, caption=caption, label=label, width=width, standalone=standalone)
-
-    def paper_tables(self, digits: int | None = None) -> list[Table]:
-        """Its tables in a paper."""
-        return self._tables(digits)
 
     def save(self, path: str | Path) -> None:
         """Write the result, whole or not at all, in the form that the suffix names.

@@ -257,7 +257,7 @@ class Table:
 
 
 _END = (r"\bottomrule", r"\end{tabular}")
-_NUMBER = re.compile(r"(?:[<>≤≥≈~] ?)?[+−]?\d[\d,]*")
+_NUMBER = re.compile(r"(?:[<>≤≥≈~] ?)?[+−]?\d[\d,]*(?=$|[. %⁰¹²³⁴-⁹⁻])")  # no range, such as 50–75
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,8 @@ def test_a_table_that_is_long_and_wide_loses_nothing(engine: str, width: float, 
 def test_a_table_goes_into_any_paper(engine: str, columns: str, tmp_path: Path, tex_home: Path) -> None:
     """A fragment needs booktabs, and nothing else: no encoding, no font."""
     eff = aj.evaluate(aj.demo(), ["CG@5", "nDCG@5"])
-    small = aj.compare(eff["CG@5"], test="t").to_latex(caption="Means.", label="tab:means", width=COLUMN)
+    tables = aj.compare(eff["CG@5"], test="t").paper_tables()
+    small = as_latex(tables, caption="Means.", label="tab:means", width=COLUMN)
     wide = aj.summarize(eff).to_latex(caption="é_音", label="tab:wide")
     plain = aj.summarize(eff).to_latex(width=COLUMN)
     text = (
@@ -254,6 +255,7 @@ def test_numbers_meet_at_the_decimal_point() -> None:
     assert spec("0.5", "0.75", "–") == "lr@{}l"
     assert spec("< 1e-06", "1") == "lr@{}l"
     assert spec("yes", "no") == "lr"
+    assert spec("50–75 %", "100 %") == "lr"
 
 
 def test_bold_stands_where_the_terminal_has_it() -> None:

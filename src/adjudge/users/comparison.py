@@ -261,7 +261,7 @@ class Comparison(Result):
         return dict(zip(order, compact_letters(different | different.T), strict=True))
 
     def paper_tables(self, digits: int | None = None) -> list[Table]:
-        """Its tables in a paper: of all pairs, before these means with letters, and of every pair."""
+        """Its tables in a paper, for :func:`adjudge.tables.as_latex`: means with letters, and every pair."""
         pairs = self.table(digits=digits)
         if not self.complete:
             return [pairs]
