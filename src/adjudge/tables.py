@@ -464,7 +464,8 @@ def _chunks(rows: Sequence[Sequence[str]], most: int) -> list[list[str]]:
 
 def _pages(parts: Sequence[tuple[int, str]]) -> list[list[str]]:
     """Tables that fit on a page together."""
-    pages, left = [], 0
+    pages: list[list[str]] = []
+    left = 0
     for n_lines, text in parts:
         if n_lines > left:
             pages.append([])

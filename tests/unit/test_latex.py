@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def compiled(text: str, engine: str, folder: Path, home: Path) -> Printed:
     reader = PdfReader(folder / "paper.pdf")
     fonts: dict[str, str] = {}
     for page in reader.pages:
-        stack = [page.get("/Resources")]
+        stack: list[Any] = [page.get("/Resources")]
         while stack:
             resources = stack.pop().get_object()
             for font in (resources.get("/Font") or {}).values():
