@@ -48,7 +48,7 @@ package: $(VENV)/.ready-test   ## wheel and sdist, installed into clean environm
 package-core: $(VENV)/.ready-test ## only the wheel without extras
 	$(BIN)/python scripts/check_package.py --core
 
-system-packages:               ## a browser and PostgreSQL for the tests, where the machine allows
+system-packages:               ## a browser, PostgreSQL and TeX for the tests, where the machine allows
 	@bash scripts/system_packages.sh
 
 clean:

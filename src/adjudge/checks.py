@@ -386,8 +386,8 @@ OPTIONS = Whole(2, 4, meaning="answers that a question offers")
 ATTENTION = Between(0, 0.5, "both", meaning="least probability of being attentive", metavar="P")
 LINKS = Whole(1, 10_000, meaning="links to make")
 PORT = Whole(0, 65_535, meaning="port to listen at")
+PAPER_WIDTH = Between(2, 20, "both", meaning="width of figures and LaTeX tables", metavar="INCHES")
 CLIP_LOUDNESS = Between(-40, -5, "both", meaning="loudness of clips", metavar="LUFS")
-FIGURE_WIDTH = Between(1.5, 20, "both", meaning="width of figures in inches", metavar="INCHES")
 CLIP_CEILING = Between(-20, 0, "both", meaning="highest true peak of clips", metavar="DBTP")
 
 Unjudged = Literal["zero", "condensed", "bounds"]

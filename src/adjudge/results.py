@@ -61,9 +61,10 @@ from adjudge.deprecated import old_attribute
 from adjudge.errors import AdjudgeError, InputError, reason
 from adjudge.extras import need
 from adjudge.io import plain, write_whole
+from adjudge.latex import PAGE
 from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
-from adjudge.tables import Align, Heading, Table, as_csv, as_json
+from adjudge.tables import Align, Heading, Table, as_csv, as_json, as_latex
 from adjudge.text import shown_p, with_interval
 
 if TYPE_CHECKING:
@@ -351,11 +352,22 @@ class Result(ABC):
         """The table for people, as Markdown."""
         return "\n".join(table.markdown() for table in self._tables(digits))
 
-    def to_latex(self, *, caption: str = "", label: str = "", digits: int | None = None) -> str:
-        """The table for people, as LaTeX for booktabs; with a caption or a label, it floats."""
-        comment = [f"Adjudge {__version__}"]
-        first, *others = self._tables(digits)
-        return "\n".join([first.latex(comment=comment, caption=caption, label=label), *(t.latex() for t in others)])
+    def to_latex(
+        self,
+        *,
+        caption: str = "",
+        label: str = "",
+        digits: int | None = None,
+        width: float = PAGE,
+        standalone: bool = False,
+    ) -> str:
+        """The table for people, as LaTeX for booktabs; with a caption or a label, it floats.
+
+        No table is wider than ``width`` inches: columns that do not fit go into further tables below. A ``standalone``
+        document compiles as it comes, and has titles and notes, too.
+        """
+        comment, tables = [f"Adjudge {__version__}"], self._tables(digits)
+        return as_latex(tables, comment=comment, caption=caption, label=label, width=width, standalone=standalone)
 
     def figure(self, name: str = "", **settings: Any) -> FigureBlock:
         """One of its figures, as reports have it: data, caption, alternative text, and what draws it."""

@@ -13,10 +13,12 @@ import json
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from adjudge import latex as tex
+from adjudge.checks import PAPER_WIDTH, checked
 from adjudge.io import not_finite, plain
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ class Table:
 
     def text(self, width: int = 80) -> str:
         """Plain text of at most this width: title, table, notes."""
-        parts = self._parts(width, _GAP) if self.headings else []
+        parts = self._parts(self._widths(), width, _GAP) if self.headings else []
         tables = [line for place, columns in enumerate(parts) for line in self._lines(columns, width, place > 0)]
         said = [[line for text in texts if text for line in fold(text, width)] for texts in ([self.title], self.notes)]
         return "\n".join([*said[0], *tables, *said[1]])
@@ -105,7 +107,7 @@ class Table:
     def _lines(self, columns: Sequence[int], width: int, is_continued: bool) -> list[str]:
         """One part of the table; cells that are wider than their column continue on the next line."""
         cells = [[self.headings[i].name for i in columns], *([row[i] for i in columns] for row in self.rows)]
-        caps = self._caps(columns, width)
+        caps = self._caps(columns, self._widths(), width, _GAP)
         folded = [[fold(cell, cap) for cell, cap in zip(row, caps, strict=True)] for row in cells]
         widths = [max((text_width(line) for row in folded for line in row[i]), default=0) for i in range(len(columns))]
         lines = [""] if is_continued else []
@@ -118,28 +120,32 @@ class Table:
                 lines.append((" " * _GAP).join(aligned).rstrip())
         return lines
 
-    def _caps(self, columns: Sequence[int], width: int) -> list[int]:
+    def _caps(self, columns: Sequence[int], widths: Sequence[int], width: int, gap: int) -> list[int]:
         """The maximum width of each column, so that the columns that name a row leave room for the others."""
         n_key = min(self.n_key, len(columns))
-        wide = [self._width(i) for i in columns]
-        room = width - _GAP * (len(columns) - 1)
+        wide = [widths[i] for i in columns]
+        room = width - gap * (len(columns) - 1)
         if sum(wide) <= room:
             return wide
         others = min(sum(wide[n_key:]), max(room // 2, _LEAST)) if len(columns) > n_key else 0
         keys = _shares(wide[:n_key], room - others)
         return keys + _shares(wide[n_key:], room - sum(keys))
 
-    def _width(self, column: int) -> int:
-        return max(text_width(cell) for cell in (self.headings[column].name, *(row[column] for row in self.rows)))
+    def _widths(self) -> list[int]:
+        """Columns of a terminal that each column takes."""
+        return [
+            max(text_width(cell) for cell in (heading.name, *(row[i] for row in self.rows)))
+            for i, heading in enumerate(self.headings)
+        ]
 
-    def _parts(self, width: int, gap: int) -> list[list[int]]:
+    def _parts(self, widths: Sequence[int], width: int, gap: int) -> list[list[int]]:
         """Columns of each part, as many as fit; at least one besides those that name a row."""
-        needed = [self._width(i) + gap for i in range(len(self.headings))]
+        needed = [wide + gap for wide in widths]
         key = list(range(min(self.n_key, len(needed))))
         start = sum(needed[: len(key)])
         parts, used = [list(key)], start
         for i in range(len(key), len(needed)):
-            last = gap if gap == _GAP else 0  # plain text has no gap after the last column
+            last = 0 if gap == _RICH_GAP else gap  # only rich has a gap after the last column
             if used + needed[i] - last > width and len(parts[-1]) > len(key):
                 parts.append(list(key))
                 used = start
@@ -152,7 +158,7 @@ class Table:
 
         if self.title:
             yield Text(printable(self.title), style="bold")
-        for columns in self._parts(options.max_width, _RICH_GAP):
+        for columns in self._parts(self._widths(), options.max_width, _RICH_GAP):
             yield self._rich(columns)
         yield from (Text(printable(note), style="dim") for note in self.notes)
 
@@ -205,23 +211,106 @@ class Table:
         title = f"*{escape_markdown(self.title)}*\n\n" if self.title else ""
         return title + table + "".join(f"\n{escape_markdown(note)}\n" for note in self.notes)
 
-    def latex(self, *, comment: Iterable[str] = (), caption: str = "", label: str = "") -> str:
-        """A booktabs table for a paper, below comments on its origin; with a caption or label, it floats."""
+    @checked(width=PAPER_WIDTH)
+    def latex(
+        self,
+        *,
+        comment: Iterable[str] = (),
+        caption: str = "",
+        label: str = "",
+        width: float = tex.PAGE,
+        with_notes: bool = False,
+    ) -> str:
+        """A booktabs table at most ``width`` inches wide, below comments on its origin.
+
+        With a caption or label, it floats: in one column where it is narrow enough, across both where it is not.
+        Columns that do not fit go into further tables below, as on a terminal, each with the columns that name a row;
+        what is longer than a page continues on the next, with the headings again: no name and no digit is lost, and all
+        text is of one size. Title and notes are comments; of a table that floats, the notes may stand below it.
+        """
         said = [line for text in (*comment, *filter(None, [self.title]), *self.notes) for line in text.splitlines()]
-        body = [
-            rf"\begin{{tabular}}{{{''.join(heading.align[0] for heading in self.headings)}}}",
-            r"\toprule",
-            " & ".join(escape_latex(heading.name) for heading in self.headings) + r" \\",
-            r"\midrule",
-            *(" & ".join(map(escape_latex, row)) + r" \\" for row in self.rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        if caption or label:
-            more = [rf"\caption{{{escape_latex(caption)}}}"] if caption else []
-            more += [rf"\label{{{label}}}"] if label else []
-            body = [r"\begin{table}", r"\centering", *body, *more, r"\end{table}"]
-        return "".join(f"{line}\n" for line in [*(f"% {line}" for line in said), *body])
+        parts, used = self._tabulars(int(width * 72.27)) if self.headings else ([], 0)
+        if not (caption or label):
+            body = "\n".join(f"{{{tex.set_small()}\n{text}\\par}}\n" for _, text in parts)
+        else:
+            place = "table" if used <= tex.COLUMN * 72.27 else "table*"
+            pages = [_float(page, n, caption, label) for n, page in enumerate(_pages(parts))]
+            pages[-1] += _below(self.notes if with_notes else ())
+            body = "\n".join(f"\\begin{{{place}}}\n{page}\\end{{{place}}}\n" for page in pages)
+        return "".join(f"% {line}\n" for line in said) + tex.with_characters(body)
+
+    def _tabulars(self, width: int) -> tuple[list[tuple[int, str]], int]:
+        """Tables of no more columns than fit and no more lines than a page has, and how wide the widest is."""
+        columns = [_PaperColumn.of(self, i) for i in range(len(self.headings))]
+        widths, made, used = [column.width for column in columns], [], 0
+        for places in self._parts(widths, width, tex.GAP):
+            caps = self._caps(places, widths, width, tex.GAP)
+            chosen = [columns[i].capped(cap) for i, cap in zip(places, caps, strict=True)]
+            used = max(used, sum(caps) + tex.GAP * (len(caps) - 1))
+            head = _row_lines(chosen, [column.head() for column in chosen])
+            rows = [_row_lines(chosen, [column.cell(r) for column in chosen]) for r in range(len(self.rows))]
+            spec = "".join(column.spec for column in chosen)
+            for lines in _chunks(rows, tex.LINES - len(head)):
+                text = [rf"\begin{{tabular}}{{@{{}}{spec}@{{}}}}", r"\toprule", *head, r"\midrule", *lines]
+                made.append((len(lines) + len(head), "".join(f"{line}\n" for line in (*text, *_END))))
+        return made, used
+
+
+_END = (r"\bottomrule", r"\end{tabular}")
+_NUMBER = re.compile(r"(?:[<>≤≥≈~] ?)?[+−]?\d[\d,]*(?=$|[. %⁰¹²³⁴-⁹⁻])")  # no range, such as 50–75
+
+
+@dataclass(frozen=True)
+class _PaperColumn:
+    """A column as LaTeX sets it; numbers whose decimals differ are set in two parts that meet at the decimal point."""
+
+    heading: Heading
+    cells: Sequence[str]
+    bold: frozenset[int]
+    splits: Sequence[int] | None
+    width: int
+
+    @classmethod
+    def of(cls, table: Table, place: int) -> _PaperColumn:
+        heading, cells = table.headings[place], [" ".join(row[place].split()) for row in table.rows]
+        if heading.align != "left":
+            cells = [tex.with_signs(cell) for cell in cells]
+        bold = frozenset(r for (r, i), style in table.styles.items() if i == place and "bold" in style)
+        splits = None if heading.align == "left" else _decimal_points(cells, is_mixed=bool(bold))
+        widest = max((tex.text_points(cell) for cell in cells), default=0)
+        if splits is not None:
+            pairs = [(cell[:at], cell[at:]) for cell, at in zip(cells, splits, strict=True)]
+            widest = sum(max(map(tex.text_points, texts)) for texts in zip(*pairs, strict=True))
+        if bold:
+            widest += widest // 7
+        return cls(heading, cells, bold, splits, max(widest, tex.text_points(heading.name)))
+
+    def capped(self, cap: int) -> _PaperColumn:
+        """The column no wider than this: cells go on in the next line."""
+        return self if cap >= self.width else replace(self, width=cap, splits=None)
+
+    @property
+    def spec(self) -> str:
+        return "r@{}l" if self.splits is not None else self.heading.align[0]
+
+    def head(self) -> list[str]:
+        """Lines of the heading."""
+        lines = [tex.escape_latex(line) for line in fold(self.heading.name, self.width, tex.text_points)]
+        return lines if self.splits is None else [rf"\multicolumn{{2}}{{c}}{{{line}}}" for line in lines]
+
+    def cell(self, row: int) -> list[str]:
+        """Lines of a cell."""
+        text = self.cells[row]
+        form = r"\textbf{{{}}}".format if row in self.bold and text else "{}".format
+        if self.splits is None:
+            return [form(tex.escape_latex(line)) for line in fold(text, self.width, tex.text_points)]
+        at = self.splits[row]
+        return [" & ".join(form(tex.escape_latex(part)) if part else "" for part in (text[:at], text[at:]))]
+
+    @property
+    def blank(self) -> str:
+        """A line of a cell that has ended above."""
+        return "" if self.splits is None else "&"
 
 
 _STYLE = (
@@ -259,6 +348,26 @@ def as_csv(rows: Sequence[Row]) -> str:
 def as_json(content: Any) -> str:
     """Indented JSON; numbers that are not finite become null, as JSON has none."""
     return json.dumps(plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_latex(
+    tables: Sequence[Table],
+    *,
+    comment: Iterable[str] = (),
+    caption: str = "",
+    label: str = "",
+    width: float = tex.PAGE,
+    standalone: bool = False,
+) -> str:
+    """Tables for a paper, the first with the caption and label; or a document of them, with their titles and notes."""
+    made = []
+    for n, table in enumerate(tables):
+        texts: dict[str, Any] = {"comment": comment, "caption": caption, "label": label} if n == 0 else {}
+        if standalone:
+            texts["caption"] = texts.get("caption") or table.title
+        made.append(table.latex(**texts, width=width, with_notes=standalone))
+    text = "\n".join(made)
+    return tex.document(text, width=width) if standalone else text
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
@@ -302,23 +411,87 @@ def text_width(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def fold(text: str, width: int) -> list[str]:
-    """A text in lines of at most this width, broken between words where possible.
+def fold(text: str, width: int, measure: Callable[[str], int] = text_width) -> list[str]:
+    """A text in lines of at most this width, broken between words where possible, else within names.
 
     >>> fold("no system is better", 10)
     ['no system', 'is better']
     """
     text = printable(text)
-    if text_width(text) <= width:
+    if measure(text) <= width:
         return [text]
-    if text_width(text) == len(text):
+    if measure is text_width and text_width(text) == len(text):
         return textwrap.wrap(text, width) or [""]
     lines = [""]
-    for character in text:
-        if text_width(lines[-1] + character) > width:
+    for word in re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", text):
+        if lines[-1] and measure(lines[-1] + word.rstrip()) > width:
             lines.append("")
-        lines[-1] += character
-    return lines
+        for character in word:
+            if lines[-1] and measure((lines[-1] + character).rstrip()) > width:
+                lines.append("")
+            lines[-1] += character
+    return [line.strip() for line in lines]
+
+
+def _decimal_points(cells: Sequence[str], *, is_mixed: bool) -> list[int] | None:
+    """Where the decimals of each number begin; None for other text, and where alignment on the right does as well."""
+    found = [_NUMBER.match(cell) for cell in cells]
+    if not all(match or cell in ("–", "") for match, cell in zip(found, cells, strict=True)):
+        return None
+    ends = [match.end() if match else len(cell) for match, cell in zip(found, cells, strict=True)]
+    widths = {len(cell) - end for cell, match, end in zip(cells, found, ends, strict=True) if match}
+    return ends if len(widths) > 1 or (is_mixed and widths != {0}) else None
+
+
+def _row_lines(columns: Sequence[_PaperColumn], cells: Sequence[Sequence[str]]) -> list[str]:
+    """A row as lines of LaTeX: cells of several lines go on below."""
+    pairs = list(zip(columns, cells, strict=True))
+    return [
+        " & ".join(cell[n] if n < len(cell) else column.blank for column, cell in pairs) + r" \\"
+        for n in range(max(map(len, cells)))
+    ]
+
+
+def _chunks(rows: Sequence[Sequence[str]], most: int) -> list[list[str]]:
+    """Rows on pages of at most so many lines; at least one page."""
+    pages: list[list[str]] = [[]]
+    for lines in rows:
+        if pages[-1] and len(pages[-1]) + len(lines) > most:
+            pages.append([])
+        pages[-1] += lines
+    return pages
+
+
+def _pages(parts: Sequence[tuple[int, str]]) -> list[list[str]]:
+    """Tables that fit on a page together."""
+    pages: list[list[str]] = []
+    left = 0
+    for n_lines, text in parts:
+        if n_lines > left:
+            pages.append([])
+            left = tex.LINES
+        pages[-1].append(text)
+        left -= n_lines + 2
+    return pages
+
+
+def _float(texts: Sequence[str], page: int, caption: str, label: str) -> str:
+    """Tables that float together, with the number of the first where they continue it."""
+    said, lines = tex.sentence(caption), [r"\centering"]
+    if page == 0:
+        lines += [rf"\caption{{{said}}}"] if said else []
+        lines += [rf"\label{{{label}}}"] if label else []
+    elif said:
+        lines += [r"\addtocounter{table}{-1}", rf"\caption[]{{{said} (continued)}}"]
+    return "\n".join([*lines, tex.set_small(), "\\par\\medskip\n".join(texts)])
+
+
+def _below(notes: Sequence[str]) -> str:
+    """Notes below a table that floats, as wide as the column."""
+    if not notes:
+        return ""
+    lines = [r"\par\medskip\begin{minipage}{\linewidth}\raggedright", *(rf"{tex.sentence(note)}\par" for note in notes)]
+    return "\n".join([*lines, r"\end{minipage}", ""])
 
 
 def _aligned(text: str, width: int, align: Align) -> str:
@@ -342,34 +515,3 @@ def escape_markdown(text: str) -> str:
     a\_b \| \*c\*
     """
     return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.splitlines()))
-
-
-_GREEK = {"Δ": "Delta", "Λ": "Lambda", "Σ": "Sigma", "Φ": "Phi", "α": "alpha", "β": "beta", "δ": "delta"}
-_GREEK |= {"ε": "varepsilon", "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "π": "pi", "ρ": "rho"}
-_GREEK |= {"σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ω": "omega"}
-_SYMBOLS = {"±": "pm", "≤": "le", "≥": "ge", "≠": "ne", "≈": "approx", "×": "times", "·": "cdot", "√": "surd"}
-_SYMBOLS |= {"→": "to", "∞": "infty"}
-_LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    **{character: f"${character}$" for character in "<>|"},
-    **{character: rf"$\{name}$" for character, name in (_GREEK | _SYMBOLS).items()},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "−": "$-$",
-    "²": r"$^2$",
-    "½": r"$\frac{1}{2}$",
-    "₀": "$_0$",
-    "–": "--",
-    "…": r"\ldots{}",
-}
-_LATEX_SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
-
-
-def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints unchanged.
-
-    >>> print(escape_latex("a_b & 5 %"))
-    a\_b \& 5 \%
-    """
-    return _LATEX_SPECIAL.sub(lambda match: _LATEX[match[0]], text)

@@ -272,8 +272,10 @@ def test_markdown_and_latex_have_as_many_cells_in_every_row(name: str) -> None:
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({len(re.split(r"(?<!\\)\|", line)) for line in lines}) <= 1
     text = "".join(line for line in result.to_latex().splitlines(keepends=True) if not line.startswith("%"))
+    text = re.sub(r"\\ifdefined\\adjudgechar.*?\n\\fi\n", "", text, flags=re.DOTALL)
     for body in re.findall(r"\\toprule\n(.*?)\\bottomrule", text, flags=re.DOTALL):
         lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+        lines = [line.replace(r"\multicolumn{2}{c}", "&") for line in lines]
         assert len({len(re.split(r"(?<!\\)&", line)) for line in lines}) == 1
     assert not re.search(r"(?<!\\)[_%#]", re.sub(r"\$[^$]*\$", "", text))
 

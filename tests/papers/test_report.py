@@ -8,9 +8,9 @@ from papers.report import draw_plot, panels_are_alike, report_of, study_section,
 from papers.run import Reproduction
 from papers.studies import Effort, Found, Study
 
+from adjudge.latex import escape_latex
 from adjudge.reporting.canvas import Canvas
 from adjudge.reporting.document import Paragraph, Section, TableBlock
-from adjudge.tables import escape_latex
 
 SAME = Claim.printed("T 1", "a", ".5", 0.5)
 CHANCE = Claim.around("T 1", "b", ".5", 0.6, 0.2, basis="chance", why=Reason("draws", "chance"))
@@ -86,7 +86,7 @@ def test_the_summary_counts_causes_so_that_differences_nobody_could_avoid_are_se
 
 def test_signs_of_the_papers_are_ones_that_latex_knows() -> None:
     assert escape_latex("Eρ² ≥ .95, Φ, |Δ|, ± .05, ω, λ, μ − σ, α, β, τ, χ").isascii()
-    assert escape_latex("Eρ²") == r"E$\rho$$^2$"
+    assert escape_latex("Eρ²") == r"E$\rho$$^{2}$"
 
 
 def test_what_cannot_be_made_is_grouped_by_its_reason() -> None:

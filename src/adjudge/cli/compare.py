@@ -15,7 +15,7 @@ from adjudge.cli.options import (
     own_mappings,
     with_users_file,
 )
-from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of
+from adjudge.cli.output import TABLE_FORMS, check_output, command_line, paper_of, say, show, style_of
 from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, evaluated
 
 _EXAMPLES = """examples:
@@ -87,4 +87,4 @@ def run(arguments: argparse.Namespace) -> None:
         show(arguments, table.drawing())
     else:
         say(eff.notes)
-        show(arguments, table.text(style))
+        show(arguments, table.text(style, **paper_of(arguments)))

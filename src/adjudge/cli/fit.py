@@ -12,13 +12,14 @@ from adjudge.cli.options import (
     add_columns,
     add_combinations,
     add_combine,
+    add_paper,
     add_run_reading,
     add_styles,
     check_run_reading,
     combination_files,
     study_combinations,
 )
-from adjudge.cli.output import check_output, made_from, progress, show_report
+from adjudge.cli.output import check_output, check_paper, made_from, paper_of, progress, show_report
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-o", "--output", metavar="FILE", help="write the curves to a mapping file (JSON)")
     group.add_argument("--report", metavar="FILE", help="write a report: .html, .md or .tex")
     group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_paper(group)
 
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:
@@ -130,6 +132,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise AdjudgeError(f"{target}: expected a mapping file that ends in .json; see --report for others")
     if report is not None and os.path.splitext(report)[1].lower() not in _REPORTS:
         raise AdjudgeError(f"{report}: expected a report that ends in {', '.join(_REPORTS)}")
+    check_paper(arguments)
     for output in (target, report):
         check_output(argparse.Namespace(output=output, style="", figures=arguments.figures, runs=_inputs(arguments)))
 
@@ -203,7 +206,7 @@ def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Pro
     }
     notes: tuple[str, ...] = ()
     if arguments.report is not None:  # before the curves: more can go wrong with it
-        page = argparse.Namespace(output=arguments.report, style=None, figures=arguments.figures)
+        page = argparse.Namespace(output=arguments.report, style=None, figures=arguments.figures, **paper_of(arguments))
         show_report(page, preference_sections(learnt, study), **shared)
     if arguments.output is not None:
         write_mappings(_with_origin(learnt.mappings(), made), arguments.output)

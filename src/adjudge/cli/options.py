@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.checks import CONFIDENCE, COUNT, Combine, Constraint, Interval, Names, Precision
+from adjudge.checks import CONFIDENCE, COUNT, PAPER_WIDTH, Combine, Constraint, Interval, Names, Precision
 from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError
 
@@ -78,6 +78,18 @@ def add_output(parser: argparse.ArgumentParser, *, page: str = "latex") -> None:
     about = "as a LaTeX table (booktabs)" if page == "latex" else "as a Markdown page"
     add_styles(group, json="as JSON, with provenance", csv="as CSV", **{page: about})
     group.add_argument("-o", "--output", metavar="FILE", help="write to a file; its suffix says in which form")
+    add_paper(group)
+
+
+def add_paper(group: argparse._ArgumentGroup) -> None:
+    """How LaTeX is laid out."""
+    group.add_argument("--standalone", action="store_true", help="a LaTeX document that compiles as it comes")
+    group.add_argument(
+        "--width",
+        type=PAPER_WIDTH,
+        default=7.0,
+        help="of LaTeX tables and of figures in files: 3.3 fits one column of a paper with two, 7 both",
+    )
 
 
 def add_styles(group: argparse._ArgumentGroup, **about: str) -> None:

@@ -40,6 +40,7 @@ def style_of(arguments: argparse.Namespace) -> str:
 def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) -> None:
     """Refuse an output that cannot be written, is an input or has no such form, before any work is done."""
     target = arguments.output
+    check_paper(arguments)
     if hasattr(arguments, "figures"):  # a command that draws
         _check_figures(arguments.figures)
         if target is not None and _is_page(arguments):
@@ -63,6 +64,14 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
     _check_no_input(
         target, [path for value in given if value for path in ([value] if isinstance(value, str) else value)]
     )
+
+
+def check_paper(arguments: argparse.Namespace) -> None:
+    """Refuse to lay out LaTeX where none is written."""
+    files = [str(getattr(arguments, name, None)).lower() for name in ("output", "report")]
+    is_latex = getattr(arguments, "style", None) == "latex" or any(file.endswith(".tex") for file in files)
+    if getattr(arguments, "standalone", False) and not is_latex:
+        raise AdjudgeError("--standalone is for LaTeX: expected --latex or a file that ends in .tex")
 
 
 def _is_page(arguments: argparse.Namespace) -> bool:
@@ -175,7 +184,12 @@ def show_report(
         forms = {"json": lambda: as_json(values), "csv": lambda: as_csv(records)}
         show(arguments, forms[style]() if style in forms else page_of(arguments, report, style))
     if (folder := getattr(arguments, "figures", None)) is not None:
-        say([f"wrote {len(write_figures(report, Path(folder)))} figures to {folder}"])
+        say([f"wrote {len(write_figures(report, Path(folder), width=arguments.width))} figures to {folder}"])
+
+
+def paper_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """How LaTeX is laid out, as asked for."""
+    return {name: getattr(arguments, name) for name in ("width", "standalone") if hasattr(arguments, name)}
 
 
 def page_of(arguments: argparse.Namespace, report: Report, form: str) -> str:
@@ -186,10 +200,10 @@ def page_of(arguments: argparse.Namespace, report: Report, form: str) -> str:
     target, folder = arguments.output, getattr(arguments, "figures", None)
     if folder is not None:
         there = os.path.relpath(folder, os.path.dirname(target or "") or ".")
-        return render(report, form, figures="" if there == os.curdir else there)
+        return render(report, form, figures="" if there == os.curdir else there, **paper_of(arguments))
     if target is not None and form in ("markdown", "latex") and report.figures:
         say([f"{target} names {counted(len(report.figures), 'figure')}, to be written by --figures DIR"])
-    return render(report, form)
+    return render(report, form, **paper_of(arguments))
 
 
 def drawn(renderable: RenderableType) -> str:

@@ -19,7 +19,7 @@ from adjudge.cli.options import (
     read_collection,
     with_users_file,
 )
-from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
+from adjudge.cli.output import TABLE_FORMS, check_output, command_line, paper_of, progress, say, show, style_of
 from adjudge.errors import AdjudgeError, kept_warnings, shown
 
 if TYPE_CHECKING:
@@ -244,4 +244,4 @@ def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:
         show(arguments, table.table())
     else:
         say(eff.notes)
-        show(arguments, table.text(style))
+        show(arguments, table.text(style, **paper_of(arguments)))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from adjudge.checks import FIGURE_WIDTH, checked
+from adjudge.checks import PAPER_WIDTH, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.reporting.figures import PAGE, PALETTE, TEXT, shortened
 
@@ -187,7 +187,7 @@ def draw(block: FigureBlock, *, width: float = PAGE) -> Figure:
     return canvas.figure
 
 
-@checked(width=FIGURE_WIDTH)
+@checked(width=PAPER_WIDTH)
 def plot(block: FigureBlock, *, ax: Axes | None = None, width: float | None = None) -> Any:
     """The axes of a figure, drawn on ``ax`` or on a new figure of pyplot; an array of them for several panels."""
     from matplotlib import pyplot

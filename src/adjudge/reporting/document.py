@@ -32,6 +32,7 @@ class Paragraph:
 class TableBlock:
     """A table. Cells are text to show; ``records`` are the same rows as plain values for JSON.
 
+    The first ``n_key`` columns name a row, and are repeated where a table is too wide and goes on below.
     A ``folded`` table is closed on a page until the reader opens it; in print and in other forms it is always open.
     With ``total`` the last row is about all others, and stays below them when they are sorted.
     """
@@ -44,6 +45,7 @@ class TableBlock:
     emphasised: frozenset[tuple[int, int]] = frozenset()
     folded: bool = False
     total: bool = False
+    n_key: int = 1
 
     @classmethod
     def of(

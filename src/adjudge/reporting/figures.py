@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Mask
+from adjudge.latex import PAGE
 from adjudge.tables import text_width
 from adjudge.text import counted
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 Grid = npt.NDArray[Any]
 """Axes of several panels, rows x columns."""
 
-COLUMN, PAGE = 3.3, 7.0
-"""Widths of figures in inches: a column of a paper, and a page."""
 TEXT = 8
 """Size of all text in figures, in points."""
 PALETTE = {

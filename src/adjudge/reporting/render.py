@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from adjudge import latex as tex
 from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 from adjudge.io import write_whole
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.figures import COLUMN, DARK, DESCRIPTIONS, PAGE, PALETTE
-from adjudge.tables import Table, as_json, escape_latex, escape_markdown
+from adjudge.tables import Table, as_json, escape_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -27,15 +28,17 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 
 
-def render(report: Report, form: str, *, figures: str = "") -> str:
+def render(report: Report, form: str, *, figures: str = "", width: float = PAGE, standalone: bool = False) -> str:
     """The report as ``html``, ``markdown``, ``latex`` or ``json``.
 
     ``figures`` is the folder, seen from the page, in which Markdown and LaTeX find what :func:`write_figures` wrote.
+    Tables in LaTeX are at most ``width`` inches wide; a ``standalone`` document in LaTeX compiles as it comes, with a
+    line instead of each figure that is not there.
     """
     forms: dict[str, Callable[[], str]] = {
         "html": lambda: _html(report),
         "markdown": lambda: _markdown(report, figures),
-        "latex": lambda: _latex(report, figures),
+        "latex": lambda: _latex(report, figures, width, standalone=standalone),
         "json": lambda: _json(report),
     }
     if form not in forms:
@@ -56,14 +59,20 @@ def form_of(path: str | Path) -> str:
 
 
 def write_report(
-    report: Report, path: str | Path, *, figures: str | Path | None = None, figure_width: float = PAGE
+    report: Report,
+    path: str | Path,
+    *,
+    figures: str | Path | None = None,
+    width: float = PAGE,
+    standalone: bool = False,
 ) -> None:
-    """Write a report to a file, whole or not at all, and its figures to a folder, so many inches wide."""
+    """Write a report to a file, whole or not at all, and its figures to a folder; ``width`` is that of figures, too."""
     there = "" if figures is None else os.path.relpath(figures, Path(path).parent)
-    text = render(report, form_of(path), figures="" if there == os.curdir else there)
+    there = "" if there == os.curdir else there
+    text = render(report, form_of(path), figures=there, width=width, standalone=standalone)
     write_whole(Path(path), text.encode())
     if figures is not None:
-        write_figures(report, Path(figures), width=figure_width)
+        write_figures(report, Path(figures), width=width)
 
 
 def _html(report: Report) -> str:
@@ -218,26 +227,35 @@ def _file(block: FigureBlock, figures: str) -> str:
     return f"{figures}/{block.name}" if figures else block.name
 
 
-def _latex(report: Report, figures: str) -> str:
+def _latex(report: Report, figures: str, width: float, *, standalone: bool) -> str:
     """The report's sections for a paper: booktabs tables, figures by file name."""
     origins = [f"{name}: {value}" for name, value in _origins(report)]
     heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
-    parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
-    parts.extend(_latex_block(block, figures) for block in report.lead)
+    parts = []
+    if standalone:
+        title, subtitle = (tex.sentence(" ".join(text.split())) for text in (report.title, report.subtitle))
+        parts.append(f"\\title{{{title}}}\n\\author{{}}\n\\date{{}}\n\\maketitle\n\n\\noindent {subtitle}\n")
+    parts.extend(_latex_block(block, figures, width, standalone=standalone) for block in report.lead)
     for section in report.sections:
-        parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{escape_latex(section.title)}}}\n")
-        parts.extend(_latex_block(block, figures) for block in section.blocks)
-    return "".join(parts)
+        parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{tex.escape_latex(section.title)}}}\n")
+        parts.extend(_latex_block(block, figures, width, standalone=standalone) for block in section.blocks)
+    text = tex.with_characters("".join(parts))
+    comment = "".join(f"% {line}\n" for head in heads for line in head.splitlines())
+    return comment + (tex.document(text, width=width) if standalone else text)
 
 
-def _latex_block(block: Block, figures: str) -> str:
+def _latex_block(block: Block, figures: str, width: float, *, standalone: bool) -> str:
     if isinstance(block, Paragraph):
-        return f"\n{escape_latex(block.text)}\n"
+        return f"\n{tex.sentence(block.text)}\n"
     if isinstance(block, TableBlock):
-        return "\n" + Table(block.columns, block.rows).latex(caption=block.caption, label=f"tab:{block.name}")
-    figure = f"\\includegraphics[width=\\linewidth]{{{_file(block, figures)}}}\n"
-    caption = f"\\caption{{{escape_latex(block.caption)}}}\n\\label{{fig:{block.name}}}\n"
-    return f"\n\\begin{{figure}}\n\\centering\n{figure}{caption}\\end{{figure}}\n"
+        return "\n" + _table(block).latex(caption=block.caption, label=f"tab:{block.name}", width=width)
+    path = f"{{{_file(block, figures)}}}"
+    figure = f"\\includegraphics[width=\\linewidth,height=.85\\textheight,keepaspectratio]{path}"
+    if standalone:
+        missing = f"\\textit{{{_file(block, figures)}.pdf}} is to be written by \\texttt{{-{{}}-figures}}."
+        figure = f"\\IfFileExists{{{_file(block, figures)}.pdf}}{{\\adjudgefigure{path}}}{{{missing}}}"
+    caption = f"\\caption{{{tex.sentence(block.caption)}}}\n\\label{{fig:{block.name}}}\n"
+    return f"\n\\begin{{figure}}\n\\centering\n{figure}\n{caption}\\end{{figure}}\n"
 
 
 def _json(report: Report) -> str:
@@ -285,4 +303,4 @@ def drawing(report: Report, *, notes: tuple[str, ...] = ()) -> RenderableType:
 
 
 def _table(block: TableBlock) -> Table:
-    return Table(block.columns, block.rows, block.caption)
+    return Table(block.columns, block.rows, block.caption, (), block.n_key, dict.fromkeys(block.emphasised, "bold"))

@@ -218,12 +218,8 @@ def tie_groups(tied: Mask) -> tuple[tuple[int, ...], ...]:
 
     ``tied`` is systems x systems; the order of systems is that of the groups, and of places within them. A system that
     is tied with none is a group of its own. Each pair that no group holds yet begins one, to which the systems that are
-    tied with all of it are added in their order; groups that the others make superfluous are left out. Letters of
-    groups beside systems are the compact letter display. Where ties are transitive along the order, groups are its
-    longest stretches without a difference.
-
-    Reference: Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. JCGS 13(2).
-    doi:10.1198/1061860043515
+    tied with all of it are added in their order; groups that the others make superfluous are left out. Where ties are
+    transitive along the order, groups are its longest stretches without a difference.
 
     >>> apart = np.array([[0, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 1, 0, 0]])
     >>> tie_groups(apart == 0)
@@ -260,6 +256,27 @@ def group_letter(place: int) -> str:
     """
     again, place = divmod(place, len(ascii_letters))
     return f"{ascii_letters[place]}{again + 1 if again else ''}"
+
+
+def compact_letters(different: npt.ArrayLike) -> tuple[str, ...]:
+    """Letters for each system, such that two share one if and only if they are not ``different``.
+
+    ``different`` says so for all pairs (n x n, symmetric, best system first). A letter stands for a group of systems
+    none of which are different (:func:`tie_groups`); *a* is that of the first system. After *z* come *A* to *Z*, then
+    *a2*.
+
+    Reference: Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. JCGS 13(2).
+    doi:10.1198/1061860043515
+
+    >>> compact_letters([[False, False, True], [False, False, False], [True, False, False]])
+    ('a', 'ab', 'b')
+    """
+    apart = np.asarray(different, dtype=np.bool_)
+    letters = [""] * len(apart)
+    for place, group in enumerate(tie_groups(~apart)):
+        for member in group:
+            letters[member] += group_letter(place)
+    return tuple(letters)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from adjudge.stats.multiple import (
     CORRECTIONS,
     FAMILYWISE_TESTS,
     FriedmanResult,
+    compact_letters,
     friedman,
     group_letter,
     tie_groups,
@@ -49,7 +50,7 @@ from adjudge.stats.multiple import (
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
 from adjudge.stats.ranks import Ranks
 from adjudge.stats.summary import means_in_words, summarize
-from adjudge.tables import Heading, Table, as_csv, as_json
+from adjudge.tables import Heading, Table, as_csv, as_json, as_latex
 from adjudge.text import counted, percent, shown_p, with_interval
 from adjudge.users.combinations import in_unit_interval, scale_of
 from adjudge.users.noticing import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
@@ -144,6 +145,7 @@ class PossibleRank:
     mean: Annotated[float, Column("mean effectiveness", ".3f")]
 
 
+SHARED_LETTERS = "systems that share a letter do not differ significantly"
 _RESAMPLES = 100_000
 _MOST_RESAMPLES = 2_000_000  # that the default goes up to for many pairs
 _SMALL_SAMPLE = 30  # below it the bootstrap finds too much
@@ -284,15 +286,6 @@ class Comparison(Result):
             return ()
         return tie_groups(self._matrix(order or self.ranking, "significant") == 0)
 
-    @cached_property
-    def letters(self) -> dict[str, str]:
-        """The letters of the groups of each system, best first: systems that share one do not differ significantly."""
-        found = dict.fromkeys(self.ranking, "")
-        for place, group in enumerate(self.tie_groups()):
-            for member in group:
-                found[self.ranking[member]] += group_letter(place)
-        return found
-
     @figure("forest")
     def _forest(self) -> FigureBlock:
         """Means with intervals, and who is tied with whom."""
@@ -426,6 +419,32 @@ class Comparison(Result):
         styles = {(r, place): "bold" for r, pair in enumerate(self.pairs) if pair.significant}
         styles |= {(r, place + 1): "bold yellow" for r, pair in enumerate(self.pairs) if pair.parted}
         return self._table_of(*shown, n_key=2, styles=styles)
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """The letters of each system, highest mean first: those who share a letter do not differ significantly.
+
+        As tables of the field print them (:func:`adjudge.stats.compact_letters`); they need all pairs.
+        """
+        if not self.complete:
+            raise AdjudgeError("letters need every pair of systems, and only those with a baseline were compared")
+        different = self._matrix(self.ranking, "significant") > 0
+        return dict(zip(self.ranking, compact_letters(different), strict=True))
+
+    def paper_tables(self, digits: int | None = None) -> list[Table]:
+        """Its tables in a paper, for :func:`adjudge.tables.as_latex`: means with letters, and every pair."""
+        pairs = self.table(digits=digits)
+        if not self.complete:
+            return [pairs]
+        means = [f"{self.means[self.systems.index(name)]:.{3 if digits is None else digits}f}" for name in self.letters]
+        columns = [
+            (Heading("system", "left"), list(self.letters)),
+            (Heading(self.measure), means),
+            (Heading("", "left", SHARED_LETTERS), list(self.letters.values())),
+        ]
+        title = f"Mean {self.measure}; {SHARED_LETTERS} ({self._how}, α = {self.alpha:g})."
+        table = Table([heading for heading, _ in columns], list(zip(*(c for _, c in columns), strict=True)), title)
+        return [table, pairs]
 
     def __repr__(self) -> str:
         return f"<Comparison: {self.measure}, {counted(len(self), 'pair')}, {self.test} test>"
@@ -729,12 +748,13 @@ class ComparisonTable:
     notes: tuple[str, ...]
     command: str | None
 
-    def text(self, style: str) -> str:
-        """The table as ``csv``, ``json`` or ``latex``."""
+    def text(self, style: str, **paper: Any) -> str:
+        """The table as ``csv``, ``json`` or ``latex``, this with options for :func:`adjudge.tables.as_latex`."""
         first = self.comparisons[0]
         if style == "latex":
             comment = [f"Adjudge {first.provenance.version}", self.command or ""]
-            return "\n".join(replace(each.table(), title="").latex(comment=comment) for each in self.comparisons)
+            tables = [table for each in self.comparisons for table in each.paper_tables()]
+            return as_latex(tables, comment=comment, **paper)
         records = [{"measure": each.measure, **row} for each in self.comparisons for row in each.to_dicts()]
         if style == "csv":
             return as_csv(records)

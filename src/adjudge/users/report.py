@@ -16,8 +16,8 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.checks import (
     CONFIDENCE,
-    FIGURE_WIDTH,
     HALF_ALPHA,
+    PAPER_WIDTH,
     POSITIVE,
     RESAMPLES,
     SEED,
@@ -27,6 +27,7 @@ from adjudge.checks import (
 )
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.formats.effectiveness import EffectivenessLike, as_effectiveness, or_table
+from adjudge.latex import PAGE
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import default_measures, evaluate
 from adjudge.model.collection import COLLECTION, Collection
@@ -34,7 +35,7 @@ from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
 from adjudge.parallel import Progress
 from adjudge.registry import unknown
 from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
-from adjudge.reporting.figures import PAGE, HardQueries, Spread, hard_queries, spread
+from adjudge.reporting.figures import HardQueries, Spread, hard_queries, spread
 from adjudge.reporting.render import form_of, write_report
 from adjudge.seeds import Seed
 from adjudge.stats.distributions import prediction_interval
@@ -45,7 +46,7 @@ from adjudge.stats.power import MOST_QUERIES, fewest_queries
 from adjudge.stats.summary import Summary, summarize
 from adjudge.tables import Heading
 from adjudge.text import counted, listed, percent, plural, shown_p
-from adjudge.users.comparison import MOST_RANKED, CompareSettings, Comparison, Pair, compare
+from adjudge.users.comparison import MOST_RANKED, SHARED_LETTERS, CompareSettings, Comparison, Pair, compare
 from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
@@ -340,7 +341,7 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
     margin=POSITIVE,
     resamples=RESAMPLES,
     seed=SEED,
-    figure_width=FIGURE_WIDTH,
+    width=PAPER_WIDTH,
 )
 def report(
     data: Collection | EffectivenessLike,
@@ -348,7 +349,6 @@ def report(
     *,
     output: str | Path | None = None,
     figures: str | Path | None = None,
-    figure_width: float = PAGE,
     title: str | None = None,
     sections: Iterable[str] | None = None,
     confidence: float = 0.95,
@@ -369,17 +369,19 @@ def report(
     mappings: Iterable[AgreementMapping] | None = None,
     resamples: int | None = None,
     seed: Seed = 0,
+    width: float = PAGE,
+    standalone: bool = False,
 ) -> Report:
     """Everything about an evaluation on one page: means, differences, what users would notice, failing queries.
 
     A collection is evaluated under ``measures``, or under a few that its scale and depth call for; of effectiveness, or
     of a table of it (:func:`adjudge.formats.read_effectiveness`), they are chosen. The page goes to
-    ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``,
-    ``figure_width`` inches wide. ``sections`` limits
+    ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``. ``sections`` limits
     it to those named. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings
     to satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is
     not judged. ``experts`` (:func:`adjudge.groundtruth.experts_of`) and findings of ``experiments`` add a section each.
-    From ``test`` on, the settings are those of :func:`adjudge.compare`.
+    From ``test`` to ``seed``, the settings are those of :func:`adjudge.compare`. Figures in the folder
+    and tables of a ``.tex`` file are ``width`` inches wide or less, and a ``standalone`` one compiles as it comes.
 
     >>> import adjudge as aj
     >>> page = aj.report(aj.demo(), "CG@5", test="t", sections=["overview", "ranking"])
@@ -402,11 +404,12 @@ def report(
     )  # fmt: skip
     made = make_report(evidence, title=title, sections=sections, command=command, progress=progress)
     if output is not None:
-        write_report(made, output, figures=figures, figure_width=figure_width)
+        write_report(made, output, figures=figures, width=width, standalone=standalone)
     return made
 
 
 _SHOWN_PAIRS = 30
+_MANY_SYSTEMS, _MANY_LETTERS = 60, 12  # of one system; beyond them letters are no help
 
 
 @section("overview")
@@ -417,17 +420,25 @@ def overview(evidence: Evidence) -> Section:
         f"Intervals hold {percent(summary.confidence)} ({summary.interval}). They may overlap although systems differ: "
         "pairs are compared below."
     )
-    return Section("overview", "Overview", (Paragraph(text), _mean_table(summary)))
+    return Section("overview", "Overview", (Paragraph(text), _mean_table(evidence)))
 
 
-def _mean_table(summary: Summary) -> TableBlock:
+def _mean_table(evidence: Evidence) -> TableBlock:
+    summary, letters = evidence.summary, dict[str, str]()
+    if evidence.main.complete and len(summary.systems) <= _MANY_SYSTEMS:
+        letters = evidence.main.letters
     table = summary.table()
+    note = ""
+    if max(map(len, letters.values()), default=_MANY_LETTERS + 1) <= _MANY_LETTERS:
+        column = Heading("ties", "left", SHARED_LETTERS), [letters[system] for system in summary.systems]
+        table = table.insert([heading.name for heading in table.headings].index(summary.measures[0]) + 1, [column])
+        note = f" In {summary.measures[0]}, {SHARED_LETTERS}."
     records = [
         {"system": system, "team": summary.of(system, summary.measures[0]).team}
         | {measure: summary.of(system, measure).mean for measure in summary.measures}
         for system in summary.systems
     ]
-    caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}."
+    caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}.{note}"
     columns = capitalized(table.headings, except_for=summary.measures)
     rows = tuple(map(tuple, table.rows))
     return TableBlock("effectiveness", caption, columns, rows, records, frozenset(table.styles))
@@ -499,7 +510,8 @@ def _pair_table(main: Comparison) -> TableBlock:
     table = replace(main, pairs=tuple(shown)).table()
     answers = ("significant", "noticeable")
     headings = [replace(h, align="center") if h.name in answers else h for h in table.headings]
-    return TableBlock("pairs", caption, capitalized(headings), tuple(map(tuple, table.rows)), main.to_dicts())
+    rows = tuple(map(tuple, table.rows))
+    return TableBlock("pairs", caption, capitalized(headings), rows, main.to_dicts(), n_key=table.n_key)
 
 
 def _main_pairs(main: Comparison) -> Sequence[Pair]:

@@ -13,7 +13,7 @@ from adjudge.checks import CONFIDENCE, DIGITS, Interval, checked
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.results import Column
 from adjudge.stats.summary import Summary, share_range, summarize
-from adjudge.tables import Heading, Table, as_csv, as_json
+from adjudge.tables import Heading, Table, as_csv, as_json, as_latex
 from adjudge.text import with_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
 
@@ -55,12 +55,13 @@ class ScoreTable:
         satisfied = None if users is None else satisfaction(chosen, mappings=users, confidence=confidence)
         return cls(chosen, summary, digits, per_query, command, satisfied)
 
-    def text(self, style: str) -> str:
-        """The table as ``csv``, ``json`` or ``latex``."""
+    def text(self, style: str, **paper: Any) -> str:
+        """The table as ``csv``, ``json`` or ``latex``, this with options for :func:`adjudge.tables.as_latex`."""
         provenance = self.eff.provenance
         if style == "latex":
-            comment = [f"Adjudge {provenance.version}", self.command or ""]
-            return replace(self.table(), notes=()).latex(comment=comment)
+            comment, table = [f"Adjudge {provenance.version}", self.command or ""], self.table()
+            shown = replace(table, title=self.summary.title) if paper.get("standalone") else replace(table, notes=())
+            return as_latex([shown], comment=comment, **paper)
         records = self._query_records() if self.per_query else self._system_records()
         if style == "csv":
             return as_csv(records)

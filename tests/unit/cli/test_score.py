@@ -59,7 +59,8 @@ def test_every_query_can_be_listed(cli: Terminal) -> None:
 
 def test_latex_escapes_what_latex_would_misread(cli: Terminal) -> None:
     text = cli.out(*ASKED, "--latex")
-    assert r"bé\_ta & 0.000" in text
+    assert r"b\'{e}\_ta & " in text
+    assert "50--75" in text, "a range of shares is not split"
     assert text.count(r"\\") == 3
     assert r"\toprule" in text
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import math
+import re
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adjudge.errors import AdjudgeError
 from adjudge.stats.multiple import (
     CORRECTIONS,
     FAMILYWISE_TESTS,
     adjust,
+    compact_letters,
     friedman,
     friedman_tukey,
     randomised_tukey_hsd,
@@ -153,3 +159,66 @@ def test_many_values_of_the_studentised_range_are_those_of_each_by_itself(df: fl
     np.testing.assert_allclose(many, each, rtol=1e-8)
     assert (np.diff(many) <= 1e-10).all()
     assert (studentised_range_tail(np.array([60.0, 1e6]), 20, df) >= TINY).all()
+
+
+YIELD = """51.17547 F\n50.7529 EF\n47.36229 DEF\n45.81229 CDE\n44.55313 CD\n41.81757 BC\n38.79482 AB\n36.91257 AB
+36.34383 A\n35.69507 A"""
+
+
+def share(letters: Sequence[str], i: int, j: int) -> bool:
+    return bool(set(re.findall(r"[a-zA-Z]\d*", letters[i])) & set(re.findall(r"[a-zA-Z]\d*", letters[j])))
+
+
+@given(st.integers(1, 14).flatmap(lambda n: st.lists(st.booleans(), min_size=n * n, max_size=n * n)))
+def test_two_systems_share_a_letter_if_and_only_if_they_do_not_differ(flags: list[bool]) -> None:
+    n = math.isqrt(len(flags))
+    different = np.triu(np.reshape(flags, (n, n)), 1)
+    different |= different.T
+    letters = compact_letters(different)
+    assert all(share(letters, i, j) != different[i, j] for i in range(n) for j in range(n))
+    used = set("".join(letters))
+    for letter in used:  # none of them can be left out
+        left = [text.replace(letter, "") for text in letters]
+        assert any(share(letters, i, j) and not share(left, i, j) for i in range(n) for j in range(n))
+    assert letters[0].startswith("a")
+
+
+def test_letters_do_not_explode_where_groups_are_legion() -> None:
+    """Pairs that differ and have no system in common make 2^(n/2) largest groups."""
+    n = 60
+    different = np.zeros((n, n), dtype=np.bool_)
+    first = np.arange(0, n, 2)
+    different[first, first + 1] = different[first + 1, first] = True
+    letters = compact_letters(different)
+    assert len(set(re.findall(r"[a-zA-Z]\d*", "".join(letters)))) < 5 * n
+    assert all(share(letters, i, j) != different[i, j] for i in range(n) for j in range(n))
+
+
+def test_letters_are_those_that_stata_prints() -> None:
+    """``pwcompare fertilizer#irrigation, group mcompare(tukey)`` on Stata's yield data: 10 means, 20 plots each."""
+    means, groups = zip(*(line.split() for line in YIELD.splitlines()), strict=True)
+    difference = np.abs(np.subtract.outer(*[np.array(means, dtype=float)] * 2))
+    q = difference / 1.116571  # the standard error of a mean, as printed
+    different = scipy.stats.studentized_range.sf(q, 10, 190) < 0.05
+    expected = [group.translate(str.maketrans("FEDCBA", "abcdef")) for group in groups]
+    assert compact_letters(different) == tuple("".join(sorted(group)) for group in expected)
+
+
+def test_the_wheat_trial_takes_four_letters() -> None:
+    """Piepho (2004), as in Ennis, Fayle and Ennis (2012), doi:10.1145/2133803.2275596: 18 pairs of 20 lines differ;
+
+    four groups cover the rest, with 56 letters in all.
+    """
+    pairs = "2-20 3-18 3-20 4-20 5-12 5-20 6-20 7-12 7-20 9-20 10-12 10-20 11-20 12-16 12-18 13-20 16-20 18-20"
+    different = np.zeros((20, 20), dtype=np.bool_)
+    for pair in pairs.split():
+        i, j = (int(number) - 1 for number in pair.split("-"))
+        different[i, j] = different[j, i] = True
+    letters = compact_letters(different)
+    assert len(set("".join(letters))) == 4
+    assert sum(map(len, letters)) == 56
+
+
+def test_letters_go_on_after_z() -> None:
+    letters = compact_letters(~np.eye(60, dtype=np.bool_))
+    assert [letters[i] for i in (0, 25, 26, 51, 52, 59)] == ["a", "z", "A", "Z", "a1", "h1"]

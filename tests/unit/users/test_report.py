@@ -227,7 +227,10 @@ def test_pages_find_the_figures_that_were_written_and_name_those_that_were_not(
     assert "](../my%20drawings/forest.svg)" in Path("page/r.md").read_text()
     assert Path("my drawings/forest.svg").is_file()
     assert main([*make, "-o", "page/r.tex", "--figures", "page"]) == 0
-    assert r"\includegraphics[width=\linewidth]{forest}" in Path("page/r.tex").read_text()
+    assert (
+        r"\includegraphics[width=\linewidth,height=.85\textheight,keepaspectratio]{forest}"
+        in Path("page/r.tex").read_text()
+    )
     assert "names" not in capsys.readouterr().err
     assert main([*make, "-o", "r.tex"]) == 0
     assert capsys.readouterr().err == "adjudge: note: r.tex names 1 figure, to be written by --figures DIR\n"
@@ -304,11 +307,13 @@ def test_the_legend_of_a_single_curve_fits_into_its_narrow_figure(blocks: tuple[
 
 def test_latex_says_which_version_and_command_made_it_and_how_to_read_it() -> None:
     text = ComparisonTable((aj.compare(demo("CG@5"), test="t"),), (), "adjudge compare …").text("latex")
-    version, command, how, noticeable, *_ = text.splitlines()
+    version, command, means, *_ = text.splitlines()
     assert (version, command) == (f"% Adjudge {aj.__version__}", "% adjudge compare …")
+    assert means.startswith("% Mean CG@5; systems that share a letter do not differ significantly")
+    how, noticeable = (line for line in text.splitlines() if line.startswith(("% t test", "% Noticeable")))
     assert how.startswith("% t test, holm correction, α = 0.05; 95 % intervals")
     assert noticeable.startswith("% Noticeable: more than half of the users")
-    assert text.count(r" \\") == 1 + 66
+    assert text.count(r" \\") == (1 + 12) + (2 + 66), "means with their heading, pairs on two pages"
     assert "not shown" not in text
 
 

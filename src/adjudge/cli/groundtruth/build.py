@@ -21,8 +21,8 @@ from adjudge.cli.groundtruth.options import (
     without_hint,
     write_report,
 )
-from adjudge.cli.options import add_styles
-from adjudge.cli.output import check_output, say, show_report
+from adjudge.cli.options import add_paper, add_styles
+from adjudge.cli.output import check_output, check_paper, say, show_report
 from adjudge.errors import kept_warnings
 from adjudge.text import counted
 
@@ -66,6 +66,7 @@ def _add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     )
     group.add_argument("--report", metavar="FILE", help=f"write a report with every list drawn: {', '.join(REPORTS)}")
     group.add_argument("--figures", metavar="DIR", help="write every figure of the report as SVG and PDF, too")
+    add_paper(group)
     return group
 
 
@@ -112,6 +113,7 @@ def check(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace, inputs: list[str]) -> None:
     """Refuse what cannot work before any work is done."""
     check_lists_name(arguments.output)
+    check_paper(arguments)
     check_output(argparse.Namespace(output=arguments.output, style="", runs=inputs))
     check_report(arguments, inputs)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, DEFAULT_LIST_ALPHA, SEED
 from adjudge.cli.options import add_columns, add_option
-from adjudge.cli.output import check_output, made_from, page_of
+from adjudge.cli.output import check_output, made_from, page_of, paper_of
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
@@ -119,11 +119,12 @@ def write_report(
 
     document = groundtruth_document(truth, answers=answers, comparison=comparison, inputs=made)
     form = REPORTS[os.path.splitext(arguments.report)[1].lower()]
-    page = argparse.Namespace(output=arguments.report, figures=arguments.figures)
+    page = argparse.Namespace(output=arguments.report, figures=arguments.figures, **paper_of(arguments))
     write_whole(Path(arguments.report), page_of(page, document, form).encode())
     wrote = [f"wrote the report to {arguments.report}"]
     if arguments.figures is not None:
-        wrote.append(f"wrote {len(write_figures(document, Path(arguments.figures)))} figures to {arguments.figures}")
+        written = write_figures(document, Path(arguments.figures), width=arguments.width)
+        wrote.append(f"wrote {len(written)} figures to {arguments.figures}")
     return wrote
 
 
