@@ -16,8 +16,9 @@ from adjudge import latex as tex
 from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 from adjudge.io import write_whole
+from adjudge.latex import COLUMN, PAGE
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reporting.figures import COLUMN, DARK, DESCRIPTIONS, PAGE, PALETTE
+from adjudge.reporting.figures import DARK, DESCRIPTIONS, PALETTE
 from adjudge.tables import Table, as_json, escape_markdown
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from adjudge.latex import COLUMN, PAGE
 from adjudge.reporting.canvas import Canvas
-from adjudge.reporting.figures import COLUMN, PAGE, Curve, Curves, Panel, curves
+from adjudge.reporting.figures import Curve, Curves, Panel, curves
 
 
 def drawn(data: Curves, *, width: float = PAGE) -> Canvas:
