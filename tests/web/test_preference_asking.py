@@ -17,7 +17,7 @@ from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.kinds.lifecycle import set_state
 from adjudge.web.kinds.preference.assignment import Choice, PlayedTime, current_batch
 from adjudge.web.kinds.preference.store import preference_checks
-from adjudge.web.kinds.verify import _counters
+from adjudge.web.kinds.verify import _counters, _roles
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema
 from adjudge.web.store.database import Database
@@ -398,16 +398,16 @@ def test_verifying_sees_what_does_not_fit(stage: Stage) -> None:
         (update(listed).where(listed.c.pair_id == some, listed.c.rank == 2).values(rank=3), r"got \[1, 3\]"),
         (update(lease).values(swapped=None), "which list stood first as lists are compared"),
         (update(lease).where(lease.c.kind == "trap").values(slot=1), "takes the place of an answer"),
-        (update(pair).where(pair.c.role == "trap").values(wanted=1), "traps are never counted"),
+        (update(pair).where(pair.c.role == "trap").values(wanted=1), "attention checks are never counted"),
         (update(pair).where(pair.c.role == "trap").values(answered=1), "is counted as answered 1"),
-        (update(pair).where(pair.c.id == some).values(role="trap"), "expected right answers of traps only"),
+        (update(pair).where(pair.c.id == some).values(role="trap"), "expected right answers of checks only"),
         (update(answer).values(grades={"choice": "first"}), "expected a choice among a, b, good, bad, got 'first'"),
         (update(answer).where(answer.c.kind == "trap").values(kind="judgment"), "a trap is answered as judgment"),
         (update(lease).values(swapped=~lease.c.swapped), "stood first, which its lease does not"),
         (update(person).values(outcome="done"), "an outcome and its time go together"),
         (update(person).values(outcome="won", outcome_at=1.0), "expected an outcome among done, screened_out, failed"),
         (update(person).values(set_aside_at=1.0, set_aside_why="traps"), "is counted as answered 1 and taken 1 times"),
-        (update(person).values(set_aside_why="traps"), "being set aside and its reason go together"),
+        (update(person).values(set_aside_why="traps"), "being excluded and its reason go together"),
         (update(person).values(outcome="done", outcome_at=1.0), "something is in their hands"),
         (update(person).values(erased_at=1.0, recruited_as="x"), "still known to the recruiter"),
     ):
@@ -419,6 +419,10 @@ def _spoilt(stage: Stage, change: Any, words: str) -> None:
     with stage.database.engine.connect() as connection:
         begun = connection.begin()
         connection.execute(change)
-        found = [line for check in (*preference_checks(connection), _counters(connection)) for line in check]
+        found = [
+            line
+            for check in (*preference_checks(connection), _counters(connection), _roles(connection))
+            for line in check
+        ]
         begun.rollback()
     assert any(re.search(words, line) for line in found), (words, found)
