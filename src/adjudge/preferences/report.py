@@ -497,7 +497,7 @@ def _changes_table(influence: Influence, ordered: Sequence[InfluenceRow]) -> Tab
     def change(row: InfluenceRow, value: float) -> str:
         return "" if row in first else f"{value:+.3f}" if np.isfinite(value) else "–"
 
-    whole = {"nobody": influence.of_all, "nobody, and nobody excluded": influence.with_aside}
+    whole = {"nobody": influence.of_all, "nobody, all included": influence.with_aside}
     first = [
         InfluenceRow(name, found.answers, found.noticeable, np.inf, found.satisfied, np.inf, found.best)
         for name, found in whole.items()

@@ -552,15 +552,15 @@ def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None
         shown = (curve.y > 0) if data.log_y else np.isfinite(curve.y)  # a logarithm has no place for 0
         apart = _MARKS_APART if curve.joined and shown.sum() > _MOST_MARKS else None
         axes.plot(curve.x[shown], curve.y[shown], markevery=apart, **look)
-        if shown.sum() <= _MOST_DESCRIBED:
-            points = axes.scatter(curve.x[shown], curve.y[shown], color=look["color"], alpha=0)
-            describe(points, [_point_words(curve, place) for place in np.flatnonzero(shown).tolist()])
         if curve.low is not None and curve.high is not None:
             floor = float(curve.y[shown].min()) / 3 if data.log_y and shown.any() else -np.inf
             low = np.maximum(curve.low[shown], floor)
             if shown.sum() == 1:  # a band of one point cannot be seen
                 axes.vlines(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.5, linewidth=1.3)
             axes.fill_between(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.15, linewidth=0)
+        if shown.sum() <= _MOST_DESCRIBED:
+            points = axes.scatter(curve.x[shown], curve.y[shown], color=look["color"], alpha=0)
+            describe(points, [_point_words(curve, place) for place in np.flatnonzero(shown).tolist()])
     if panel.diagonal and panel.curves:
         ends = np.array([min(c.x.min() for c in panel.curves), max(c.x.max() for c in panel.curves)])
         axes.plot(ends, ends, color=PALETTE["muted"], linewidth=0.8, linestyle=":")
