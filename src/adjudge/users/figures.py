@@ -31,6 +31,9 @@ class Series:
     high: Floats
 
 
+NO_BINS = Series(*(np.empty(0) for _ in range(4)))
+
+
 @dataclass(frozen=True)
 class Panel:
     """One combination: bins of each series, lines over the grid, and where to put an upright line with its interval."""
