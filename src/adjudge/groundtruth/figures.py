@@ -244,7 +244,7 @@ def drawn_list(data: DrawnList, canvas: Canvas) -> Grid:
     columns = legend_columns([mark.get_label() for mark in legend], canvas.width)
     top = 0.56 + _LINE * -(-len(legend) // columns)
     bottom = 0.26 + (_LINE * len(footer) + 0.08 if footer else 0.0)
-    below = 0.0 if is_wide else step * rows + 0.4
+    below = 0.0 if is_wide else step * rows + 0.7
     height = top + step * rows + below + bottom
     figure = canvas.new_figure(height, layout="none")
 
