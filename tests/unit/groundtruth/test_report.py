@@ -288,8 +288,8 @@ def test_groups_of_one_size_are_not_said_to_be_related_to_consistency() -> None:
         two = PartialList("q", (("a", "b"),))
         return SimpleNamespace(list=two, mean_group_size=size, consistency=lambda tails: consistency)
 
-    alike = SimpleNamespace(built=(one(0.1 + 0.2, 0.5), one(0.3, 0.6), one(0.3, 0.7)))  # equal but for rounding
-    figure = cast(GroundTruth, alike).figure("consistency-by-size")
+    alike = cast(Any, (one(0.1 + 0.2, 0.5), one(0.3, 0.6), one(0.3, 0.7)))  # equal but for rounding
+    figure = GroundTruth(alike, None, 0.05, "", "skip", 0).figure("consistency-by-size")
     assert "Pearson" not in figure.caption + figure.alt
 
 
