@@ -107,7 +107,12 @@ def add_listing(parser: argparse.ArgumentParser) -> None:
 def add_pages(parser: argparse.ArgumentParser) -> None:
     """Output of a command that can write a page with figures."""
     add_listing(parser)
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_figures(parser)
+
+
+def add_figures(group: argparse._ActionsContainer) -> None:
+    """Figures as files."""
+    group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
 
 
 def add_intervals(group: argparse._ArgumentGroup) -> None:

@@ -67,7 +67,7 @@ def _estimate_sentences(
     """Who leads, whether to go on, how many pairs are told apart, and what this is about."""
     status, best = session.status(), ranked[0]
     score = f"{best.score:.3f} [{best.low:.3f}, {best.high:.3f}]"
-    leader = f"{best.system} leads with an expected {session.scoring.measure} of {score}"
+    leader = f"{best.system} has the highest expected {session.scoring.measure}, {score}"
     if best.tied:
         leader += f", and is not told apart from {listed(best.tied, most=3)}"
     elif len(ranked) > 1:

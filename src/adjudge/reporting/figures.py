@@ -145,22 +145,35 @@ class Forest:
 
 
 def forest(data: Forest, canvas: Canvas) -> Axes:
-    """A dot for each mean, a line for its interval; beside them a bar for each group of tied systems."""
+    """A dot for each mean, a line for its interval; beside them a bar for each group of tied systems.
+
+    With so many groups that bars say nothing, colours tell who is tied with the first.
+    """
     n = len(data.systems)
     height = rows_height(n, above=0.75 if data.groups else 0.6)
     axes = canvas.axes(height)
     y, thick = np.arange(n), n <= 60
-    axes.hlines(y, data.low, data.high, color=PALETTE["accent"], linewidth=1.4 if thick else 0.7)
-    dots = axes.scatter(data.mean, y, s=16 if thick else 5, color=PALETTE["accent"], linewidth=0, zorder=3)
-    values = zip(data.systems, data.mean, data.low, data.high, strict=True)
-    describe(dots, [f"{name}: {mean:.3f} [{low:.3f}, {high:.3f}]" for name, mean, low, high in values])
+    barred = len(data.groups) <= MOST_BARS
+    first = {place for group in data.groups if group[0] == 0 for place in group}
+    pale = np.array([not barred and place not in first for place in y])
+    for here, colour, label in ((~pale, "accent", "does not differ significantly from the first"), (pale, "muted", "")):
+        look: dict[str, Any] = {"color": PALETTE[colour]}
+        axes.hlines(y[here], data.low[here], data.high[here], linewidth=1.4 if thick else 0.7, **look)
+        dots = axes.scatter(data.mean[here], y[here], s=16 if thick else 5, linewidth=0, zorder=3, label=label, **look)
+        values = zip(y[here], data.mean[here], data.low[here], data.high[here], strict=True)
+        describe(dots, [f"{data.systems[s]}: {mean:.3f} [{low:.3f}, {high:.3f}]" for s, mean, low, high in values])
     name_rows(axes, canvas.names(data.systems), height)
     axes.set_xlabel(data.label)
-    _tie_bars(axes, data, canvas.width)
+    if barred:
+        _tie_bars(axes, data, canvas.width)
+    else:
+        canvas.legend(axes)
     return axes
 
 
 _GROUP_STEP = 0.11  # inches between bars
+MOST_BARS = 16
+"""Groups up to which a forest has a bar for each."""
 
 
 def _tie_bars(axes: Axes, data: Forest, width: float) -> None:
@@ -172,7 +185,7 @@ def _tie_bars(axes: Axes, data: Forest, width: float) -> None:
     look: dict[str, Any] = {"color": PALETTE["muted"], "transform": across, "clip_on": False, "solid_capstyle": "butt"}
     lettered = step * width >= 0.9 * _GROUP_STEP and max(map(len, data.letters)) == 1
     for place, (group, letter) in enumerate(zip(data.groups, data.letters, strict=True)):
-        x = 1.03 + step * place * width / (0.62 * width)
+        x = 1.03 + step * place / 0.62
         axes.plot([x, x], [group[0] - 0.35, group[-1] + 0.35], linewidth=0.5, **look)
         for first, last in _runs(group):
             axes.plot([x, x], [first - 0.35, last + 0.35], linewidth=2.2, **look)
@@ -189,6 +202,10 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
     cut = np.flatnonzero(np.diff(places) > 1)
     firsts, lasts = [0, *(cut + 1)], [*cut, len(places) - 1]
     return [(places[first], places[last]) for first, last in zip(firsts, lasts, strict=True)]
+
+
+MOST_SIZED = 40
+"""Systems up to which the squares of a matrix of pairs are large enough to have sizes."""
 
 
 @dataclass(frozen=True)
@@ -221,21 +238,21 @@ def pair_matrix(data: PairMatrix, canvas: Canvas) -> Axes:
     upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
     coloured = np.ones((n, n), dtype=np.bool_) if data.coloured is None else data.coloured
     handles = []
-    for colour, is_coloured in (("accent", True), ("muted", False)):
+    sized = n <= MOST_SIZED
+    size = 0.92 * np.sqrt(np.abs(data.difference) / largest) if sized else np.ones((n, n))
+    for colour, is_coloured in (("accent", True), ("soft", False)):
         for filled in (True, False):
             here = upper & (data.filled == filled) & (coloured == is_coloured)
             if here.any():
-                look: dict[str, Any] = {
-                    "facecolor": PALETTE[colour] if filled else "none",
-                    "edgecolor": PALETTE[colour],
-                }
+                face = PALETTE[colour] if filled else "none" if sized else PALETTE["line"]
+                look: dict[str, Any] = {"facecolor": face, "edgecolor": PALETTE[colour], "linewidth": 0.7 * sized}
                 words = [data.words[0 if filled else 1], *data.words[2:][0 if is_coloured else 1 :][:1]]
-                squares = _squares(axes, here, 0.92 * np.sqrt(np.abs(data.difference) / largest), linewidth=0.7, **look)
+                squares = _squares(axes, here, size, **look)
                 if n <= _MOST_DESCRIBED // 2:
                     said = [f"{data.systems[a]} over {data.systems[b]}: {data.difference[a, b]:.3f}, {', '.join(words)}"
                             for a, b in np.argwhere(here)]  # fmt: skip
                     describe(squares, said)
-                handles.append(Patch(label=", ".join(words), linewidth=0.7, **look))
+                handles.append(Patch(label=", ".join(words), **look))
     inches = side - 0.2
     step = int(np.ceil(0.8 * _ROW * n / inches))
     for place in range(0, n, step):
@@ -379,12 +396,13 @@ def pair_sizes(data: PairSizes, canvas: Canvas) -> Axes:
                 if n:
                     describe(bar, [f"{start:.3f} to {end:.3f}: {counted(int(n), 'pair')}, {label}"])
             below += counts
-    if data.margin is not None and data.margin <= largest:
+    if data.margin is not None and data.margin <= 1.3 * largest:
         axes.axvline(data.margin, color=PALETTE["ink"], linewidth=0.9, linestyle=DASHED)
         axes.text(data.margin, 1.0, f"matters from {data.margin:.2g}", transform=axes.get_xaxis_transform(),
                   ha="center", va="bottom")  # fmt: skip
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.set_xlim(0.0, largest)
+    axes.margins(x=0.0, y=0.08)
+    axes.set_xlim(left=0.0)
     label_axes(axes, data.label, "pairs of systems")
     axes.grid(visible=False, axis="x")
     canvas.legend(axes, per_row=2 if canvas.width < PAGE / 2 else None)
@@ -551,15 +569,15 @@ def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None
         shown = (curve.y > 0) if data.log_y else np.isfinite(curve.y)  # a logarithm has no place for 0
         apart = _MARKS_APART if curve.joined and shown.sum() > _MOST_MARKS else None
         axes.plot(curve.x[shown], curve.y[shown], markevery=apart, **look)
-        if shown.sum() <= _MOST_DESCRIBED:
-            points = axes.scatter(curve.x[shown], curve.y[shown], color=look["color"], alpha=0)
-            describe(points, [_point_words(curve, place) for place in np.flatnonzero(shown).tolist()])
         if curve.low is not None and curve.high is not None:
             floor = float(curve.y[shown].min()) / 3 if data.log_y and shown.any() else -np.inf
             low = np.maximum(curve.low[shown], floor)
             if shown.sum() == 1:  # a band of one point cannot be seen
                 axes.vlines(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.5, linewidth=1.3)
             axes.fill_between(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.15, linewidth=0)
+        if shown.sum() <= _MOST_DESCRIBED:
+            points = axes.scatter(curve.x[shown], curve.y[shown], color=look["color"], alpha=0)
+            describe(points, [_point_words(curve, place) for place in np.flatnonzero(shown).tolist()])
     if panel.diagonal and panel.curves:
         ends = np.array([min(c.x.min() for c in panel.curves), max(c.x.max() for c in panel.curves)])
         axes.plot(ends, ends, color=PALETTE["muted"], linewidth=0.8, linestyle=":")

@@ -2,17 +2,17 @@
    without this script tables keep their order, and figures show values as tooltips. */
 
 const first = (text) => {
-  const found = text.replaceAll(",", "").replaceAll("−", "-").match(/^[^\p{L}\d.+-]*([-+]?[\d.]+(e[-+]?\d+)?)/iu);
-  return found ? Number.parseFloat(found[1]) : NaN;
+  const found = text.replaceAll(",", "").replaceAll("−", "-").match(/^[^\p{L}\d.+-]*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/iu);
+  return found && Number.parseFloat(found[1]);
 };
 const isKnown = (text) => text !== "" && text !== "–";
 const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
 
 /** Compares cells of a column: numbers where it holds numbers, words among them ("never") as the largest. */
 function comparison(texts, isText) {
-  const numbers = texts.filter((text) => !Number.isNaN(first(text))).length;
+  const numbers = texts.filter((text) => first(text) !== null).length;
   if (numbers === 0 || (isText && numbers < texts.length)) return collator.compare;
-  const value = (text) => (Number.isNaN(first(text)) ? Infinity : first(text));
+  const value = (text) => first(text) ?? Infinity;
   return (a, b) => (value(a) === value(b) ? 0 : value(a) < value(b) ? -1 : 1);
 }
 

@@ -44,7 +44,7 @@ def test_text_can_be_read_on_its_paper(palette: dict[str, str]) -> None:
 
 
 def test_a_page_has_the_mark_of_the_web_app() -> None:
-    mark = (PACKAGE / "reporting" / "_mark.html").read_text(encoding="utf-8")
+    mark = (PACKAGE / "reporting" / "_mark.html").read_text(encoding="utf-8").strip()
     assert mark in render(Report("Title", "", (), Provenance().to_dict()), "html")
     assert not (PACKAGE / "web" / "templates" / "_mark.html").exists()
 

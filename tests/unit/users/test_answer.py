@@ -28,8 +28,9 @@ def constant(means: Sequence[float], *, n: int = 40, spread: float = 0.02, measu
     return aj.Effectiveness.from_matrix(noise - noise.mean(axis=0) + means, systems=names, measure=measure)
 
 
-def sentences(eff: aj.Effectiveness, **settings: object) -> list[str]:
+def sentences(eff: object, **settings: object) -> list[str]:
     """The three sentences, by t tests unless told otherwise."""
+    assert isinstance(eff, aj.Effectiveness)
     lead = make_report(gather(eff, **({"test": "t"} | settings)), sections=["overview"]).lead  # type: ignore[arg-type]
     assert isinstance(lead[-1], FigureBlock)
     return [block.text for block in lead if isinstance(block, Paragraph)]
