@@ -223,8 +223,9 @@ def leaderboard(
     >>> board = aj.leaderboard(aj.evaluate(aj.demo(), "CG@5"), resamples=2000)
     >>> board.rows[0].system, board.rows[0].rank_low, board.rows[0].rank_high
     ('KLN2', 1, 7)
-    >>> print(board.sentence())
-    With 95 % confidence the best is one of 6 systems: KLN2, KLN1, KLN3, BSS1, HVQ3 and 1 more. The queries tell 3 tiers apart.
+    >>> print(board.sentence())  # doctest: +NORMALIZE_WHITESPACE
+    With 95 % confidence the best is one of 6 systems: KLN2, KLN1, KLN3, BSS1, HVQ3 and 1 more. The queries tell 3 tiers
+    apart.
     """
     eff, seed = as_effectiveness(data), as_seed(seed)
     if len(eff.measures) != 1:
