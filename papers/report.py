@@ -15,24 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.reporting.figures import Curve, Curves, Grid, Panel, curves
 from adjudge.tables import Heading
 from papers.claims import BASES, CAUSES, Claim, Plot, Reason
 from papers.run import EXPLAINED, VERDICTS, Reproduction, counted
 from papers.studies import PAPERS, Found, Study
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from adjudge.reporting.canvas import Canvas
     from papers.claims import Panel as Planned
     from papers.claims import Series
 
 
-_MARKS = 8  # on a line, at most
 _ALIKE = 0.3  # panels share their axis if each needs at least this part of it
 
 
-def draw_plot(plot: Plot) -> Figure:
+def draw_plot(plot: Plot, canvas: Canvas) -> Grid:
     """Every panel of a figure, with one legend."""
     panels = tuple(
         Panel(panel.title, tuple(map(_curve, panel.series)), panel.levels, panel.diagonal) for panel in plot.panels
@@ -46,28 +44,7 @@ def draw_plot(plot: Plot) -> Figure:
         log_y=plot.log_y,
         share_y=panels_are_alike(plot),
     )
-    figure = curves(data)
-    _without_lines(figure, plot)
-    _with_fewer_marks(figure)
-    return figure
-
-
-def _without_lines(figure: Figure, plot: Plot) -> None:
-    """Points that no line joins are points in the legend, too."""
-    joined = {series.label for panel in plot.panels for series in panel.series if series.joined}
-    for legend in figure.legends:
-        for text, handle in zip(legend.get_texts(), legend.get_lines(), strict=True):
-            if text.get_text() not in joined:
-                handle.set_linestyle("none")
-
-
-def _with_fewer_marks(figure: Figure) -> None:
-    """A line of many points needs no mark on each to be told from others, and marks are most of what a page weighs."""
-    for axes in figure.axes:
-        for line in axes.get_lines():
-            n_points = np.size(line.get_xdata())
-            if line.get_linestyle() != "None" and n_points > _MARKS:
-                line.set_markevery(math.ceil(n_points / _MARKS))
+    return curves(data, canvas)
 
 
 def panels_are_alike(plot: Plot) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,9 +10,9 @@ from scripts.docs import concept_numbers as numbers
 from scripts.docs.figures import figure
 
 from adjudge.arrays import Floats
-from adjudge.relevance.report import draw_claims, draw_history
-from adjudge.reporting.figures import PALETTE, canvas, curves
-from adjudge.stats.gtheory.report import reliability_curves
+from adjudge.relevance.calibration import draw_claims
+from adjudge.reporting.canvas import Canvas, draw
+from adjudge.reporting.figures import PALETTE, curves
 from adjudge.users.figures import agreement_panels
 
 if TYPE_CHECKING:
@@ -23,11 +24,25 @@ _GOLDEN = 0.618034  # multiples of it, without their whole part, spread evenly
 _LOOKS = (("accent", "o"), ("warm", "s"))
 
 
+def _panels(height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure with panels side by side."""
+    canvas = Canvas()
+    panels = canvas.grid(height, columns=columns, sharey=True)
+    return canvas.figure, list(panels[0])
+
+
+def _drawn(draw: Callable[[Any, Canvas], Any], data: object) -> Figure:
+    """A figure as reports draw it."""
+    canvas = Canvas()
+    draw(data, canvas)
+    return canvas.figure
+
+
 @figure("satisfaction")
 def satisfaction() -> Figure:
     """Left: queries on the curve of satisfaction. Right: the same queries as shares of users, with their mean."""
     data = numbers.satisfied()
-    drawing, (curve, users) = canvas(3.3, 2)
+    drawing, (curve, users) = _panels(3.3, 2)
     curve.plot(numbers.GRID, data.curve, color=PALETTE["ink"], linewidth=1.2)
     for i, (name, (colour, mark)) in enumerate(zip(data.systems, _LOOKS, strict=True)):
         look: dict[str, Any] = {
@@ -50,7 +65,7 @@ def satisfaction() -> Figure:
     above = [f"{name}\n{100 * share:.0f} % of queries\nabove one half" for name, share in _pairs(data)]
     users.set_xticks(range(len(above)), above)
     users.set_xlim(-0.5, len(data.systems) - 0.25)
-    users.set_title("bar: mean over queries, P(Sat)", fontsize=9, loc="left")
+    users.set_title("bar: mean over queries, P(Sat)")
     return drawing
 
 
@@ -67,24 +82,24 @@ def _beside(place: float, n: int) -> Floats:
 @figure("preferences")
 def preferences() -> Figure:
     """Whom users prefer, by the size of the difference."""
-    return agreement_panels(numbers.preferred())
+    return _drawn(agreement_panels, numbers.preferred())
 
 
 @figure("noticed")
 def noticed() -> Figure:
     """Each pair a dot, by p-value and by the share of users who prefer the better system; few queries, and many."""
     panels = numbers.noticed()
-    drawing, cells = canvas(3.4, 2)
+    drawing, cells = _panels(3.4, 2)
     for axes, data in zip(cells, panels, strict=True):
         x = np.maximum(data.p, _LEAST_P)
         axes.plot(x, data.prefer, "o", color=PALETTE["soft"], markersize=4, alpha=0.7)
         for (name, place), (colour, mark) in zip(data.marked, _LOOKS, strict=True):
             axes.plot(x[place], data.prefer[place], mark, color=PALETTE[colour], markersize=7, label=name)
         _significance(axes)
-        axes.set_title(f"{data.n_queries} queries", fontsize=9, loc="left")
+        axes.set_title(f"{data.n_queries} queries")
     cells[0].set_ylabel("share of users who prefer the better system")
     handles, labels = cells[0].get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside upper left", ncols=2, frameon=False, fontsize=8)
+    drawing.legend(handles, labels, loc="outside upper left", ncols=2)
     return drawing
 
 
@@ -97,8 +112,8 @@ def _significance(axes: Axes) -> None:
     axes.tick_params(axis="x", which="minor", bottom=False)
     axes.axvline(0.05, color=PALETTE["warm"], linewidth=1)
     axes.axhline(0.5, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
-    axes.text(0.035, 0.015, "significant →", fontsize=8, color=PALETTE["warm"])
-    axes.text(0.035, 0.51, "most notice ↑", fontsize=8, color=PALETTE["muted"], va="bottom")
+    axes.text(0.035, 0.015, "significant →", color=PALETTE["warm"])
+    axes.text(0.035, 0.51, "most notice ↑", color=PALETTE["muted"], va="bottom")
     axes.set_xlabel("p-value, corrected")
     axes.grid(axis="y")
     axes.set_axisbelow(True)
@@ -108,7 +123,7 @@ def _significance(axes: Axes) -> None:
 def other_queries() -> Figure:
     """A line for each set of queries: the difference with its interval, filled where it leaves 0 out."""
     data = numbers.other_queries()
-    drawing, (axes,) = canvas(3.9)
+    drawing, (axes,) = _panels(3.9)
     y = np.arange(len(data.mean))
     colours = [PALETTE["warm" if wrong else "accent"] for wrong in data.reversed]
     axes.hlines(y, data.low, data.high, color=colours, linewidth=1.5)
@@ -123,7 +138,6 @@ def other_queries() -> Figure:
         f"{n} other queries each time: {second} is ahead on {data.reversed.sum()} of {len(y)} sets,\n"
         f"and {data.significant.sum()} of {len(y)} differences are significant (filled). "
         f"Dashed: all {n * len(y)} queries.",
-        fontsize=9, loc="left",
     )  # fmt: skip
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -139,7 +153,7 @@ def other_queries() -> Figure:
 def variance_shares() -> Figure:
     """A bar for each measure, cut into what its variance is due to."""
     data = numbers.variance_shares()
-    drawing, (axes,) = canvas(2.5)
+    drawing, (axes,) = _panels(2.5)
     y = np.arange(len(data.measures))
     left = np.zeros(len(y))
     looks = (("accent", "paper"), ("soft", "ink"), ("line", "ink"))
@@ -157,27 +171,27 @@ def variance_shares() -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("share of the variance of effectiveness")
-    drawing.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=8)
+    drawing.legend(loc="outside upper left", ncols=3)
     return drawing
 
 
 @figure("reliability")
 def reliability() -> Figure:
     """Reliability of the order and of the scores, by number of queries."""
-    return reliability_curves(numbers.reliability())
+    return draw(numbers.reliability())
 
 
 @figure("power_and_stability")
 def power_and_stability() -> Figure:
     """What is found, and what of it is not found again."""
-    return curves(numbers.power_and_stability())
+    return _drawn(curves, numbers.power_and_stability())
 
 
 @figure("believed")
 def believed() -> Figure:
     """The documents of one query: belief as a dot with its spread, the truth as a cross; before and after."""
     data = numbers.believed()
-    drawing, cells = canvas(3.2, 2)
+    drawing, cells = _panels(3.2, 2)
     x = np.arange(len(data.truth))
     for axes, n, mean, spread, judged in zip(
         cells, data.n_judged, data.relevance, data.deviation, data.judged, strict=True
@@ -186,15 +200,13 @@ def believed() -> Figure:
         axes.plot(x[~judged], mean[~judged], "o", color=PALETTE["accent"], markersize=4, label="believed, ± 1 sd")
         axes.plot(x, data.truth, "x", color=PALETTE["warm"], markersize=5, label="grade it would get")
         axes.plot(x[judged], data.truth[judged], "s", color=PALETTE["ink"], markersize=5, label="judged")
-        axes.set_title(
-            "nothing judged" if n == 0 else f"{n} judgments, {judged.sum()} of this query", fontsize=9, loc="left"
-        )
+        axes.set_title("nothing judged" if n == 0 else f"{n} judgments, {judged.sum()} of this query")
         axes.set_ylim(-3, 103)
         axes.set_xticks([])
         _gridded(axes, "documents of one query, best first", "")
     cells[0].set_ylabel("grade")
     handles, labels = cells[1].get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside upper left", ncols=3, frameon=False, fontsize=8)
+    drawing.legend(handles, labels, loc="outside upper left", ncols=3)
     return drawing
 
 
@@ -203,7 +215,7 @@ def narrowing() -> Figure:
     """Believed scores of systems at some moments, in the order of the truth; crosses are the truth."""
     data = numbers.judging()
     systems = sorted(data.truth, key=lambda name: -data.truth[name])
-    drawing, cells = canvas(3.6, len(data.moments))
+    drawing, cells = _panels(3.6, len(data.moments))
     y = np.arange(len(systems))
     for axes, moment in zip(cells, data.moments, strict=True):
         place = np.array([systems.index(name) for name in moment.systems])
@@ -211,7 +223,7 @@ def narrowing() -> Figure:
         axes.plot(moment.score, place, "o", color=PALETTE["accent"], markersize=4.5, label="believed, 95 %")
         axes.plot([data.truth[name] for name in systems], y, "x", color=PALETTE["warm"], label="all judged")
         share = moment.n_judged / len(data.candidates)
-        axes.set_title(f"{moment.n_judged} judgments, {100 * share:.0f} %", fontsize=9, loc="left")
+        axes.set_title(f"{moment.n_judged} judgments, {100 * share:.0f} %")
         axes.set_yticks(y, systems)
         axes.set_ylim(len(y) - 0.5, -0.5)
         axes.set_xlim(0, 1)
@@ -219,7 +231,7 @@ def narrowing() -> Figure:
         axes.spines["left"].set_visible(False)
         _gridded(axes, "CG@5", "")
     handles, labels = cells[0].get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside upper left", ncols=2, frameon=False, fontsize=8)
+    drawing.legend(handles, labels, loc="outside upper left", ncols=2)
     return drawing
 
 
@@ -227,7 +239,7 @@ def narrowing() -> Figure:
 def telling() -> Figure:
     """A dot for each document: what its judgment would tell, by how many systems retrieved it."""
     data = numbers.telling()
-    drawing, (axes,) = canvas(2.9)
+    drawing, (axes,) = _panels(2.9)
     x = data.systems + 0.8 * (np.arange(len(data.systems)) * _GOLDEN % 1.0 - 0.5)
     axes.plot(x, data.value, "o", color=PALETTE["accent"], markersize=3.2, alpha=0.45, markeredgewidth=0)
     axes.set_xticks(range(1, data.n_systems + 1))
@@ -239,25 +251,19 @@ def telling() -> Figure:
 @figure("stopping")
 def stopping() -> Figure:
     """Confidence claimed and pairs in the right order, until the session stops."""
-    drawing = draw_history(numbers.judging().history)
-    (axes,) = drawing.axes
-    n = numbers.judging().n_stop
-    axes.axvline(n, color=PALETTE["muted"], linewidth=0.8)
-    axes.text(n, 0.5, f"stops at {n} of {len(numbers.judging().candidates)} ", ha="right", va="bottom", fontsize=8,
-              transform=axes.get_xaxis_transform())  # fmt: skip
-    return drawing
+    return _drawn(curves, numbers.judging().history)
 
 
 @figure("claimed")
 def claimed() -> Figure:
     """Confidence claimed against what was right."""
-    return draw_claims(numbers.claimed())
+    return _drawn(draw_claims, numbers.claimed())
 
 
 @figure("covered")
 def covered() -> Figure:
     """Intervals that hold the truth, by estimator."""
-    return curves(numbers.covered())
+    return _drawn(curves, numbers.covered())
 
 
 def _gridded(axes: Axes, x: str, y: str) -> None:

@@ -13,15 +13,14 @@ import numpy as np
 
 import adjudge as aj
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.relevance.calibration import Calibration, calibrate_judging
+from adjudge.relevance.calibration import Calibration, Claims, calibrate_judging
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import RULES, Goal
-from adjudge.relevance.report import Claims, History
 from adjudge.relevance.session import Session
 from adjudge.relevance.simulation import checkpoint, true_scores
+from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import Curve, Curves, Panel
 from adjudge.stats.effects import effect_sizes
-from adjudge.stats.gtheory.report import ReliabilityCurves
 from adjudge.users import find_agreement, find_satisfaction, noticeable_difference, noticeable_interval
 from adjudge.users.figures import Panel as NoticedPanel
 from adjudge.users.figures import Panels, Series
@@ -161,18 +160,10 @@ def variance_shares() -> VarianceShares:
     return VarianceShares(MEASURES, tuple(studies[0].fractions()), shares)
 
 
-def reliability() -> ReliabilityCurves:
+def reliability() -> FigureBlock:
     """A D-study over numbers of queries."""
     study = aj.gstudy(demo_effectiveness()[MEASURE])
-    rows = study.dstudy(queries=[5, 7, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240]).rows
-
-    def column(name: str) -> Floats:
-        return np.array([getattr(row, name) for row in rows], dtype=np.float64)
-
-    ends = [tuple(column(f"{index}_{end}") for index in ("e_rho2", "phi")) for end in ("low", "high")]
-    values = (column("e_rho2"), column("phi"))
-    names = ("Eρ², the order of systems", "Φ, their scores")
-    return ReliabilityCurves(column("n_queries"), names, values, ends[0], ends[1], (0.95,), study.n_queries)
+    return study.dstudy(queries=[5, 7, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240]).figure()
 
 
 def power_and_stability() -> Curves:
@@ -219,9 +210,8 @@ class Judging:
     candidates: Candidates
     truth: dict[str, float]
     moments: tuple[Moment, ...]
-    history: History
+    history: Curves
     telling: Floats
-    n_stop: int
 
 
 @cache
@@ -245,9 +235,12 @@ def judging() -> Judging:
     n_judged = np.array([float(point.n_judged) for point in points])
     lines = tuple(np.array([getattr(point, name) for point in points]) for name in ("confidence", "accuracy"))
     names = ("confidence claimed", "pairs of systems in the right order")
-    history = History("share of pairs of systems", names, (n_judged, n_judged), lines, 0.95)
+    n_stop = session.view.n_judged
+    stop = (float(n_stop), f"stops at {n_stop} of {len(known)}")
+    both = tuple(Curve(name, n_judged, line) for name, line in zip(names, lines, strict=True))
+    history = Curves("judgments", "share of pairs of systems", (Panel("", both, (0.95,), uprights=(stop,)),))
     true = dict(zip(known.systems, truth.tolist(), strict=True))
-    return Judging(known, true, tuple(moments), history, telling, session.view.n_judged)
+    return Judging(known, true, tuple(moments), history, telling)
 
 
 def _moment(session: Session) -> Moment:

@@ -25,15 +25,15 @@ def figure(name: str) -> Callable[[Drawing], Drawing]:
 
 def write_figure(name: str, folder: Path) -> Path:
     """Draw a figure in the look of the reports, as SVG, the same bytes every time."""
-    import matplotlib as mpl
     from matplotlib import pyplot
     from threadpoolctl import threadpool_limits
 
-    from adjudge.reporting.figures import PALETTE, style
+    from adjudge.reporting.canvas import styled
+    from adjudge.reporting.figures import PALETTE
 
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{name}.svg"
-    with mpl.rc_context(style()), threadpool_limits(limits=1):  # small matrices: more threads take longer
+    with styled(), threadpool_limits(limits=1):  # small matrices: more threads take longer
         drawing = FIGURES[name]()
         paper = PALETTE["paper"]  # a picture in a page does not know whether the page is dark
         drawing.savefig(target, format="svg", facecolor=paper, metadata={"Date": None})

@@ -387,6 +387,7 @@ ATTENTION = Between(0, 0.5, "both", meaning="least probability of being attentiv
 LINKS = Whole(1, 10_000, meaning="links to make")
 PORT = Whole(0, 65_535, meaning="port to listen at")
 CLIP_LOUDNESS = Between(-40, -5, "both", meaning="loudness of clips", metavar="LUFS")
+FIGURE_WIDTH = Between(1.5, 20, "both", meaning="width of figures in inches", metavar="INCHES")
 CLIP_CEILING = Between(-20, 0, "both", meaning="highest true peak of clips", metavar="DBTP")
 
 Unjudged = Literal["zero", "condensed", "bounds"]

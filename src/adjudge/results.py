@@ -39,6 +39,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from inspect import signature
 from io import BytesIO
 from pathlib import Path
 from typing import (
@@ -57,17 +58,21 @@ from typing import (
 
 from adjudge._version import __version__
 from adjudge.deprecated import old_attribute
-from adjudge.errors import AdjudgeError, InputError, reason
+from adjudge.errors import AdjudgeError, InputError, reason, unknown
+from adjudge.extras import need
 from adjudge.io import plain, write_whole
+from adjudge.reporting.document import FigureBlock
 from adjudge.tables import Align, Heading, Table, as_csv, as_json
 from adjudge.text import shown_p, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from matplotlib.axes import Axes
     from rich.console import RenderableType
 
 T = TypeVar("T")
+FigureMethod = TypeVar("FigureMethod", bound=Callable[..., FigureBlock])
 Shown = tuple[Heading, Sequence[str]]
 """A column of a table for people: its header and its cells."""
 Kind = Literal["text", "whole", "number", "truth", "names"]
@@ -175,6 +180,19 @@ def _kind_of(hint: Any) -> Kind:
     return kinds[hint]
 
 
+def figure(name: str) -> Callable[[FigureMethod], FigureMethod]:
+    """Declare a method of a result that makes one of its figures: :meth:`Result.plot` and reports draw it by name.
+
+    The method has keyword arguments only, each with a default. It refuses in one line what cannot be drawn.
+    """
+
+    def declare(method: FigureMethod) -> FigureMethod:
+        method.figure_name = name  # type: ignore[attr-defined]
+        return method
+
+    return declare
+
+
 class Result(ABC):
     """What a function of the library returns: a table with declared columns, and what made it.
 
@@ -187,6 +205,13 @@ class Result(ABC):
     row_type: ClassVar[type | None] = None
     rows_name: ClassVar[str] = "rows"
     fact_names: ClassVar[tuple[str, ...]] = ()
+    plots: ClassVar[Mapping[str, str]] = {}
+    """Names of its plots, the first of which is the default, and of the methods that :func:`figure` declares."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        own = {method.figure_name: name for name, method in vars(cls).items() if hasattr(method, "figure_name")}
+        cls.plots = {**cls.plots, **own}
 
     @property
     @abstractmethod
@@ -330,6 +355,34 @@ class Result(ABC):
         comment = [f"Adjudge {__version__}"]
         first, *others = self._tables(digits)
         return "\n".join([first.latex(comment=comment, caption=caption, label=label), *(t.latex() for t in others)])
+
+    def figure(self, name: str = "", **settings: Any) -> FigureBlock:
+        """One of its figures, as reports have it: data, caption, alternative text, and what draws it."""
+        if not self.plots:
+            raise AdjudgeError(f"{type(self).__name__} has no plots")
+        name = name or next(iter(self.plots))
+        if name not in self.plots:
+            raise unknown(f"plot of {type(self).__name__}", name, self.plots)
+        make = getattr(self, self.plots[name])
+        known = signature(make).parameters
+        for setting in settings:
+            if setting not in known:
+                if not known:
+                    raise AdjudgeError(f"The plot {name!r} has no settings of its own, got {setting!r}")
+                raise unknown(f"setting of the plot {name!r}", setting, known)
+        block: FigureBlock = make(**settings)
+        return block
+
+    def plot(self, name: str = "", *, ax: Axes | None = None, width: float | None = None, **settings: Any) -> Any:
+        """Draw one of its :attr:`plots`, by default the first, and return the axes, or an array of several.
+
+        It is drawn on ``ax``, or on a new figure: 7 inches wide as a page of a paper, or ``width`` inches, such as 3.3
+        for a column. Text is of one size at every width. ``settings`` are those of the plot.
+        """
+        need("plots", "Plots need")
+        from adjudge.reporting.canvas import plot
+
+        return plot(self.figure(name, **settings), ax=ax, width=width)
 
     def save(self, path: str | Path) -> None:
         """Write the result, whole or not at all, in the form that the suffix names.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from matplotlib import pyplot
 from papers.claims import Claim, Panel, Plot, Reason, Series, as_printed, between, independent
 from papers.report import draw_plot, panels_are_alike, report_of, study_section, together
 from papers.run import Reproduction
 from papers.studies import Effort, Found, Study
 
+from adjudge.reporting.canvas import Canvas
 from adjudge.reporting.document import Paragraph, Section, TableBlock
 from adjudge.tables import escape_latex
 
@@ -109,16 +109,8 @@ def test_panels_share_their_axis_only_where_each_can_be_read_on_it() -> None:
     assert panels_are_alike(plot_of(()))
 
 
-def test_a_long_line_has_few_marks_and_points_without_a_line_keep_all() -> None:
-    many = tuple(map(float, range(40)))
-    line, points = Series("line", many, many), Series("points", many, many, joined=False)
-    figure = draw_plot(Plot("p", "T Figure 1", "", "", "x", "y", (Panel("", (line, points)),)))
-    assert [drawn.get_markevery() for drawn in figure.axes[0].get_lines()] == [5, None]
-    pyplot.close(figure)
-
-
 def test_points_without_lines_have_none_in_the_legend() -> None:
     line, points = Series("line", (1.0, 2.0), (1.0, 2.0)), Series("points", (1.0, 2.0), (2.0, 1.0), joined=False)
-    figure = draw_plot(Plot("p", "T Figure 1", "", "", "x", "y", (Panel("", (line, points)),)))
-    assert [str(handle.get_linestyle()) for handle in figure.legends[0].get_lines()] == ["-", "None"]
-    pyplot.close(figure)
+    canvas = Canvas()
+    draw_plot(Plot("p", "T Figure 1", "", "", "x", "y", (Panel("", (line, points)),)), canvas)
+    assert [str(handle.get_linestyle()) for handle in canvas.figure.legends[0].get_lines()] == ["-", "None"]

@@ -145,7 +145,7 @@ def test_reports_without_drawings_need_no_extra(
 
 
 def figure() -> Report:
-    block = FigureBlock("one", "A figure.", "A figure", None, lambda data: data)
+    block = FigureBlock("one", "A figure.", "A figure", None, lambda data, canvas: data)
     return Report("Title", "", (Section("one", "One", (Paragraph("Words."), block)),), {"inputs": [], "settings": {}})
 
 

@@ -219,7 +219,7 @@ def test_before_there_is_enough_a_sentence_says_so(database: Database) -> None:
         export(connection, campaign, "mapping")
     report = data_of(database, campaign, "report", form="markdown").decode()
     assert told in report
-    assert "2 answers count, of 18 that 6 questions want. 0 more are set aside, and 1 are to traps." in report
+    assert "2 answers count, of 18 that 6 questions want. 0 more are excluded, and 1 are to attention checks." in report
     assert "p2" in report  # the people are there all the same
 
 
@@ -260,12 +260,15 @@ def test_curves_and_a_report_once_there_is_enough(database: Database, tmp_path: 
     with database.read() as connection:
         made = preference_report(connection, campaign)
     keys = [section.name for section in made.sections]
-    assert keys[:2] == ["so-far", "learnt"]
+    assert keys[:2] == ["learnt", "so-far"]
     assert "participants" in keys
     assert made.provenance["inputs"]
     page = render(made, "html")
     assert page.startswith("<!")
-    assert "120 answers count, of 160 that 40 questions want. 40 more are set aside, and 16 are to traps." in page
+    assert (
+        "120 answers count, of 160 that 40 questions want. 40 more are excluded, and 16 are to attention checks."
+        in page
+    )
 
 
 def test_the_report_says_what_it_does_not_look_at(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,53 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.reporting.figures import PALETTE, canvas
+from adjudge.reporting.figures import PALETTE, Grid, label_axes, name_rows, shortened
 from adjudge.tables import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-
-def cleaned(name: str) -> str:
-    r"""A name on one line, without characters that do not print.
-
-    >>> cleaned("two\nlines")
-    'two lines'
-    """
-    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
-
-
-def shortened(name: str, longest: int) -> str:
-    """A name of at most ``longest`` cells; a longer one loses its middle, as identifiers differ at their ends.
-
-    >>> shortened("000.111.706-1.1.1", 30)
-    '000.111.706-1.1.1'
-    >>> shortened("a-very-long-name-of-a-recording-take-12.wav", 20)
-    'a-very-lo…ake-12.wav'
-    """
-    name = cleaned(name)
-    if text_width(name) <= longest:
-        return name
-    tail = _fitting(name[::-1], longest // 2)[::-1]
-    while tail and unicodedata.combining(tail[0]):
-        tail = tail[1:]
-    return f"{_fitting(name, longest - 1 - text_width(tail))}…{tail}"
-
-
-def _fitting(text: str, width: int) -> str:
-    """The beginning of a text that is no wider."""
-    used = 0
-    for place, character in enumerate(text):
-        used += text_width(character)
-        if used > width:
-            return text[:place]
-    return text
-
-
-_WIDTH = 7.2
-_CELL = 0.066  # inches that a character of a name takes
-_SMALL = 7.5
+    from adjudge.reporting.canvas import Canvas
 
 
 @dataclass(frozen=True)
@@ -68,9 +27,9 @@ class Sizes:
     consistency: Floats
 
 
-def sizes(data: Sizes) -> Figure:
+def sizes(data: Sizes, canvas: Canvas) -> Axes:
     """A dot per query: consistency against documents per group, with names as far as they do not touch."""
-    figure, (axes,) = canvas(3.1)
+    axes = canvas.axes(2.6)
     axes.plot(data.size, data.consistency, "o", color=PALETTE["accent"], markersize=4.5, alpha=0.75, markeredgewidth=0)
     low, high = float(data.consistency.min()), float(data.consistency.max())
     pad = max(0.012, 0.08 * (high - low))
@@ -78,29 +37,28 @@ def sizes(data: Sizes) -> Figure:
     left, right = float(data.size.min()), float(data.size.max())
     width = max(0.5, right - left)
     axes.set_xlim(left - 0.05 * width, right + 0.3 * width)
-    axes.set_xlabel("documents per group, mean of the list")
-    axes.set_ylabel("ADR-1 consistency")
-    axes.grid()
-    axes.set_axisbelow(True)
-    _named(axes, data)
-    return figure
+    label_axes(axes, "documents per group, mean of the list", "ADR-1 consistency")
+    _name_dots(axes, data, canvas)
+    return axes
 
 
-def _named(axes: Axes, data: Sizes) -> None:
+def _name_dots(axes: Axes, data: Sizes, canvas: Canvas) -> None:
     """Names right of their dots, the least consistent first; one that would touch another is left out."""
+    from adjudge.reporting.canvas import text_inches
+
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    x = (data.size - left) / (right - left) * 6.3  # inches, about
-    y = (data.consistency - low) / (high - low) * 2.5
+    wide, names = canvas.width - 0.7, canvas.names(data.queries, part=0.3)
+    x = (data.size - left) / (right - left) * wide  # inches, about
+    y = (data.consistency - low) / (high - low) * 2.1
     taken = [(px - 0.04, py - 0.04, px + 0.04, py + 0.04) for px, py in zip(x, y, strict=True)]
     for i in np.argsort(data.consistency, kind="stable"):
-        name = shortened(data.queries[i], 22)
-        box = (x[i] + 0.06, y[i] - 0.06, x[i] + 0.1 + 0.06 * text_width(name), y[i] + 0.06)
+        box = (x[i] + 0.06, y[i] - 0.06, x[i] + 0.1 + text_inches(names[i]), y[i] + 0.06)
         touches = any(
             box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
         )
-        if box[2] < 6.4 and not touches:
+        if box[2] < wide and not touches:
             axes.annotate(
-                name, (data.size[i], data.consistency[i]), (5, 0), textcoords="offset points", va="center", fontsize=7,
+                names[i], (data.size[i], data.consistency[i]), (5, 0), textcoords="offset points", va="center",
                 color=PALETTE["muted"],
             )  # fmt: skip
             taken.append(box)
@@ -116,32 +74,24 @@ class ByConstruction:
     held_out: tuple[float, ...]
 
 
-def by_construction(data: ByConstruction) -> Figure:
+def by_construction(data: ByConstruction, canvas: Canvas) -> Grid:
     """Left consistency, right group sizes: ticks for queries, the middle half, its median, the mean."""
-    figure, (left, right) = canvas(1.25 + 0.3 * len(data.names), 2)
+    height = 0.6 + 0.26 * len(data.names)
+    grid = canvas.grid(height, columns=2, sharey=True)
+    left, right = grid[0]
     for y, (consistency, size) in enumerate(zip(data.consistency, data.size, strict=True)):
         _values(left, y, consistency)
         _values(right, y, size)
     known = [y for y, value in enumerate(data.held_out) if np.isfinite(value)]
-    left.plot(
-        [data.held_out[y] for y in known], known, "s", color=PALETTE["warm"], markersize=4.2, markeredgewidth=0,
-        label="mean, held out",
-    )  # fmt: skip
+    if known:
+        look: dict[str, Any] = {"color": PALETTE["warm"], "markersize": 4.2, "markeredgewidth": 0}
+        left.plot([data.held_out[y] for y in known], known, "s", label="mean, held out", **look)
     for axes, label in ((left, "ADR-1 consistency"), (right, "documents per group")):
-        axes.set_yticks(np.arange(len(data.names)), [shortened(name, 26) for name in data.names])
-        axes.set_ylim(len(data.names) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x")
-        axes.set_axisbelow(True)
+        name_rows(axes, canvas.names(data.names, part=0.3), height)
         axes.set_xlabel(label)
     right.set_xlim(left=min(1.0, right.get_xlim()[0]))
-    handles, labels = left.get_legend_handles_labels()
-    named = {label: handle for handle, label in zip(handles, labels, strict=True) if label != "mean, held out" or known}
-    figure.legend(
-        named.values(), named.keys(), loc="outside upper left", ncols=len(named), frameon=False, fontsize=_SMALL
-    )
-    return figure
+    canvas.legend(left)
+    return grid
 
 
 def _values(axes: Axes, y: float, values: Floats) -> None:
@@ -171,10 +121,12 @@ class Places:
     baseline: int = 0
 
 
-def places(data: Places) -> Figure:
+def places(data: Places, canvas: Canvas) -> Axes:
     """A line for each system from construction to construction, the best at the top; coloured where it moves."""
-    names = [shortened(name, 24) for name in data.systems]
-    figure, (axes,) = canvas(1.1 + 0.21 * len(names))
+    from adjudge.reporting.canvas import text_inches
+
+    names = canvas.names(data.systems, part=0.2)
+    axes = canvas.axes(0.9 + 0.18 * len(names))
     x = np.arange(len(data.constructions))
     looks = ("accent", "warm", "ink", "soft")
     moving = 0
@@ -186,38 +138,41 @@ def places(data: Places) -> Figure:
         style = "-" if is_still or moving < len(looks) else (0, (4, 2))
         moving += not is_still
         axes.plot(x, place, color=PALETTE[colour], linewidth=1.4, linestyle=style, marker="o", markersize=3.6)
-        ends: dict[str, Any] = {"va": "center", "fontsize": _SMALL, "textcoords": "offset points"}
+        ends: dict[str, Any] = {"va": "center", "textcoords": "offset points"}
         axes.annotate(name, (x[0], place[0]), (-6, 0), ha="right", **ends)
         axes.annotate(name, (x[-1], place[-1]), (6, 0), ha="left", **ends)
     axes.set_ylim(float(data.place.max()) + 0.7, 0.3)
-    inches = _CELL * max(map(text_width, names)) + 0.2
-    margin = (len(x) - 1) * inches / (_WIDTH - 2 * inches)
+    inches = max(map(text_inches, names)) + 0.2
+    margin = (len(x) - 1) * inches / (canvas.width - 2 * inches)
     axes.set_xlim(-margin, len(x) - 1 + margin)
-    _construction_axis(axes, data)
+    _construction_axis(axes, data, canvas)
     axes.tick_params(axis="y", left=False, labelleft=False)
     axes.spines["left"].set_visible(False)
-    return figure
+    return axes
 
 
-def _construction_axis(axes: Axes, data: Places) -> None:
+def _construction_axis(axes: Axes, data: Places, canvas: Canvas) -> None:
     """Constructions with their tau; long names are slanted."""
+    from adjudge.reporting.canvas import text_inches
+
+    names = canvas.names(data.constructions, part=0.3)
     labels = [
-        shortened(name, 26) + ("" if i == data.baseline or np.isnan(tau) else f"\nτ {tau:.2f}")
-        for i, (name, tau) in enumerate(zip(data.constructions, data.tau, strict=True))
+        name + ("" if i == data.baseline or np.isnan(tau) else f"\nτ {tau:.2f}")
+        for i, (name, tau) in enumerate(zip(names, data.tau, strict=True))
     ]
-    is_long = max(text_width(name) for name in data.constructions) * len(labels) > 60
-    axes.set_xticks(np.arange(len(labels)), labels, fontsize=_SMALL, rotation=35 if is_long else 0)
+    is_long = (max(map(text_inches, names)) + 0.1) * len(labels) > 0.6 * canvas.width
+    axes.set_xticks(np.arange(len(labels)), labels, rotation=35 if is_long else 0)
     if is_long:
         for label in axes.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
-    axes.grid(axis="x")
-    axes.set_axisbelow(True)
+    axes.grid(visible=True, axis="x")
 
 
 _LONGEST = 30
 _GROUP, _COUNT, _GAP = 0.34, 0.5, 0.16  # inches: number of the group, number of answers, before the matrix
-_LEGEND_COLUMNS = 4
-_TITLE: dict[str, Any] = {"fontsize": _SMALL, "y": 1.0, "pad": 15, "color": PALETTE["ink"]}
+_LINE = 0.165
+_BESIDE = 5.0  # inches from which on there is room for the pairs beside the documents
+_TITLE: dict[str, Any] = {"y": 1.0, "pad": 15}
 
 
 @dataclass(frozen=True)
@@ -248,50 +203,55 @@ class DrawnList:
     left_out: tuple[str, ...] = ()
 
 
-def drawn_list(data: DrawnList) -> Figure:
-    """Groups as bands: names, the middle of the answers with their spread, how many; beside it the pairs."""
-    from matplotlib import pyplot
+def drawn_list(data: DrawnList, canvas: Canvas) -> Grid:
+    """Groups as bands: names, the middle of the answers with their spread, how many; the pairs beside it, or below."""
+    from adjudge.reporting.canvas import legend_columns, text_inches
 
     rows, n = len(data.documents), len(data.group)
     step = 0.165 if rows > 12 else 0.21
-    names = [shortened(name, _LONGEST) for name in data.documents]
-    for_names = max(0.7, _CELL * max(map(text_width, names)) + 0.1)
+    names = canvas.names(data.documents, part=0.28)
+    for_names = max(0.7, max(map(text_inches, names)) + 0.1)
+    is_wide = canvas.width >= _BESIDE
     side = min(2.3, max(1.0, 0.21 * n))
-    footer, legend = _footer(data.left_out), _marks(data)
-    top = 0.56 + 0.165 * -(-len(legend) // _LEGEND_COLUMNS)
-    bottom = 0.26 + (0.16 * len(footer) + 0.08 if footer else 0.0)
-    height = top + step * rows + bottom
-    figure = pyplot.figure(figsize=(_WIDTH, height), layout="none")
+    footer, legend = _footer(data.left_out, int(14 * canvas.width)), _marks(data)
+    columns = legend_columns([mark.get_label() for mark in legend], canvas.width)
+    top = 0.56 + _LINE * -(-len(legend) // columns)
+    bottom = 0.26 + (_LINE * len(footer) + 0.08 if footer else 0.0)
+    below = 0.0 if is_wide else step * rows + 0.4
+    height = top + step * rows + below + bottom
+    figure = canvas.new_figure(height, layout="none")
 
-    def panel(left: float, width: float) -> Axes:
-        axes = figure.add_axes((left / _WIDTH, bottom / height, width / _WIDTH, step * rows / height))
+    def panel(left: float, width: float, lift: float = below) -> Axes:
+        box = (left / canvas.width, (bottom + lift) / height, width / canvas.width, step * rows / height)
+        axes = figure.add_axes(box)
         axes.set_ylim(data.start + rows - 0.5, data.start - 0.5)
         return axes
 
     before = _GROUP + for_names
-    spread = _WIDTH - before - _COUNT - _GAP - side - 0.06
+    spread = canvas.width - before - _COUNT - (_GAP + side + 0.06 if is_wide else 0.0)
     back = panel(0, before + spread + _COUNT)
     _bands(back, data, names, before, before + spread + _COUNT)
-    _spread(panel(before, spread - 0.06), data)
-    matrix = panel(before + spread + _COUNT + _GAP, side)
+    answers = panel(before, spread - 0.06)
+    _spread(answers, data)
+    matrix = panel(before + spread + _COUNT + _GAP, side) if is_wide else panel(before, side, 0.0)
     _pairs(matrix, data)
     for line, text in enumerate(footer):
-        figure.text(0.01, (0.06 + 0.16 * (len(footer) - 1 - line)) / height, text, fontsize=7, color=PALETTE["muted"])
+        figure.text(0.01, (0.06 + _LINE * (len(footer) - 1 - line)) / height, text, color=PALETTE["muted"])
+    spacing = {"handlelength": 1.2, "handleheight": 0.8, "columnspacing": 1.4, "handletextpad": 0.5}
     figure.legend(
-        handles=legend, loc="upper left", bbox_to_anchor=(0.0, 1.0), ncols=_LEGEND_COLUMNS, frameon=False,
-        fontsize=_SMALL, handlelength=1.2, handleheight=0.8, columnspacing=1.4, borderaxespad=0.1, handletextpad=0.5,
-    )  # fmt: skip
-    return figure
+        handles=legend, loc="upper left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.1, **spacing
+    )
+    return np.array([[answers, matrix]], dtype=object)
 
 
-def _footer(left_out: Sequence[str]) -> list[str]:
+def _footer(left_out: Sequence[str], longest: int) -> list[str]:
     """Documents that are in no list, in at most three lines."""
     if not left_out:
         return []
     lines, used = ["in no list: "], 0
     for place, name in enumerate(left_out):
         text = shortened(name, _LONGEST) + (", " if place < len(left_out) - 1 else "")
-        if text_width(lines[-1] + text) > 100:
+        if text_width(lines[-1] + text) > longest:
             if len(lines) == 3:
                 break
             lines.append("")
@@ -313,13 +273,11 @@ def _bands(axes: Axes, data: DrawnList, names: Sequence[str], before: float, wid
             continue
         if number % 2 == 0:
             axes.axhspan(shown[0] - 0.5, shown[1] + 0.5, color=PALETTE["line"], alpha=0.34, linewidth=0)
-        axes.text(
-            0.26, sum(shown) / 2, str(number + 1), ha="right", va="center", fontsize=_SMALL, color=PALETTE["muted"]
-        )
+        axes.text(0.26, sum(shown) / 2, str(number + 1), ha="right", va="center", color=PALETTE["muted"])
     for row, (name, answers) in enumerate(zip(names, data.answers, strict=True), start=first):
-        axes.text(before - 0.07, row, name, ha="right", va="center", fontsize=_SMALL)
-        axes.text(width - 0.1, row, str(answers), ha="right", va="center", fontsize=7, color=PALETTE["muted"])
-    above: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "fontsize": 7, "color": PALETTE["muted"]}
+        axes.text(before - 0.07, row, name, ha="right", va="center")
+        axes.text(width - 0.1, row, str(answers), ha="right", va="center", color=PALETTE["muted"])
+    above: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": PALETTE["muted"]}
     axes.annotate("group", (0.36, first - 0.5), (0, 15), **above)
     axes.annotate(data.answers_label, (width - 0.06, first - 0.5), (0, 15), **above)
 
@@ -344,12 +302,11 @@ def _spread(axes: Axes, data: DrawnList) -> None:
     pad = 0.03 * (high - low or 1.0)
     axes.set_xlim(*((low - pad, high + pad) if data.is_rank else (high + pad, low - pad)))
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=data.is_rank, min_n_ticks=2))
-    axes.tick_params(axis="x", labelsize=7, top=True, labeltop=True, length=2, pad=2)
+    axes.tick_params(axis="x", top=True, labeltop=True, length=2, pad=2)
     axes.tick_params(axis="y", left=False, labelleft=False)
     axes.spines["left"].set_visible(False)
     axes.spines["top"].set_visible(True)
-    axes.grid(axis="x")
-    axes.set_axisbelow(True)
+    axes.grid(visible=True, axis="x")
     axes.set_title(data.label, **_TITLE)
 
 
@@ -382,7 +339,7 @@ def _pairs(axes: Axes, data: DrawnList) -> None:
     axes.tick_params(axis="y", left=False, labelleft=False)
     places, numbers = _labelled(stretches, left, right)
     axes.set_xticks(places, numbers)
-    axes.tick_params(axis="x", length=0, labelsize=7, pad=2, bottom=False, labelbottom=False, top=False, labeltop=True)
+    axes.tick_params(axis="x", length=0, pad=2, bottom=False, labelbottom=False, top=False, labeltop=True)
     axes.set_title("pairs, by group", **_TITLE)
 
 

@@ -35,11 +35,12 @@ from adjudge.groundtruth.comparing import (
     ComparedSystems,
     compare_constructions,
 )
-from adjudge.groundtruth.figures import DrawnList, Sizes, cleaned, drawn_list, shortened, sizes
+from adjudge.groundtruth.figures import DrawnList, Sizes, drawn_list, sizes
 from adjudge.groundtruth.lists import PartialLists
 from adjudge.model.collection import Collection
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
+from adjudge.reporting.figures import cleaned, shortened
 from adjudge.tables import Heading
 from adjudge.text import counted, listed, number, share, shown_p
 from adjudge.users.report import Evidence

@@ -76,7 +76,7 @@ def preference_sentences(learnt: Learnt) -> list[str]:
     """What a reader should know, most important first."""
     first = learnt.combinations[0]
     who = "" if learnt.n_participants is None else f" of {counted(learnt.n_participants, 'participant')}"
-    excluded = {"to traps": learnt.n_traps, "set aside": learnt.n_set_aside}
+    excluded = {"to attention checks": learnt.n_traps, "excluded": learnt.n_set_aside}
     left_out = " and ".join(f"{count:,} {what}" for what, count in excluded.items() if count)
     alike = f"to one query{'' if learnt.n_participants is None else ' or of one participant'}"
     about = (
@@ -84,7 +84,7 @@ def preference_sentences(learnt: Learnt) -> list[str]:
         f"{learnt.n_nonpreferences:,} of them without a preference ({learnt.n_good:,} good, "
         f"{learnt.n_nonpreferences - learnt.n_good:,} bad)."
         f"{f' Answers that do not count: {left_out}.' if left_out else ''} Intervals are of "
-        f"{percent(learnt.confidence)}; answers {alike} count as alike."
+        f"{percent(learnt.confidence)}; answers {alike} are taken to be alike."
     )
     return [_noticed_sentence(first), _satisfied_sentence(first, learnt.confidence), about]
 
@@ -401,17 +401,21 @@ def participant_sections(quality: Quality, influence: Influence | None = None) -
 
 def _trust_table(quality: Quality, ordered: Sequence[ParticipantQuality]) -> TableBlock:
     rules = quality.rules
-    quiz = f"{100 * rules.quiz_bar:.0f} % of the first {rules.quiz} traps, " if rules.quiz else ""
-    bars = f"{quiz}{100 * rules.bar:.0f} % of {rules.least} traps or more, P(attentive) {rules.attention:g}"
+    quiz = f"{100 * rules.quiz_bar:.0f} % of the first {rules.quiz} attention checks, " if rules.quiz else ""
+    bars = f"{quiz}{100 * rules.bar:.0f} % of {rules.least} attention checks or more, P(attentive) {rules.attention:g}"
     columns = (
         _column("Participant", lambda row: row.participant, align="left"),
-        _column("Answers", lambda row: f"{row.answers:,}", "to questions other than traps"),
-        _column("Aside", lambda row: f"{row.set_aside:,}" if row.set_aside else "", "of them set aside"),
-        _column("Traps", lambda row: f"{row.traps_right}/{row.traps_asked}", "right of those asked"),
-        _column("Trust", lambda row: f"{row.trust:.2f}", "share of the traps answered right, 1 without any"),
-        _column("P(attentive)", lambda row: f"{row.attentive:.3f}", "from traps, times, sides and choices"),
+        _column("Answers", lambda row: f"{row.answers:,}", "to questions, without attention checks"),
+        _column("Excluded", lambda row: f"{row.set_aside:,}" if row.set_aside else "", "of these answers"),
+        _column(
+            "Checks",
+            lambda row: f"{row.traps_right}/{row.traps_asked}",
+            "attention checks answered right, of those asked",
+        ),
+        _column("Trust", lambda row: f"{row.trust:.2f}", "share of the attention checks answered right, 1 without any"),
+        _column("P(attentive)", lambda row: f"{row.attentive:.3f}", "from attention checks, times, sides and choices"),
         _column("Verdict", lambda row: row.verdict, f"fine with {bars}", "left"),
-        _column("Set aside for", lambda row: row.reason, align="left"),
+        _column("Excluded because", lambda row: row.reason, align="left"),
     )
     records = [asdict(row) for row in quality.rows]
     return _table("participants", "Trust, least attentive first.", ordered, columns, records)
@@ -450,7 +454,8 @@ def _people_figure(quality: Quality) -> FigureBlock:
         quality.rules.bar,
     )
     caption = (
-        "One mark per participant. Left: traps against answers, the line is the bar. Right: how far answers follow "
+        "One mark per participant. Left: attention checks answered right, against the number of answers; the line is "
+        "the least that passes. Right: how far answers follow "
         "effectiveness as those of the others do (above 0) rather than chance, against the time they took."
     )
     alt = f"{len(quality.rows)} participants, {int(doubted.sum())} of them do not pass the rules of trust."
@@ -459,14 +464,14 @@ def _people_figure(quality: Quality) -> FigureBlock:
 
 def _doubted_table(quality: Quality) -> TableBlock:
     def against(pair: tuple[ParticipantQuality, Trust]) -> str:
-        return "; ".join(cue.evidence for cue in pair[1].cues if cue.factor < 1) or "traps alone"
+        return "; ".join(cue.evidence for cue in pair[1].cues if cue.factor < 1) or "attention checks alone"
 
     pairs = zip(quality.rows, quality.trusts, strict=True)
     doubted = sorted((pair for pair in pairs if pair[1].verdict != "fine"), key=lambda pair: pair[0].attentive)
     columns = (
         _column("Participant", lambda pair: pair[0].participant, align="left"),
         _column("Verdict", lambda pair: pair[1].verdict, align="left"),
-        _column("Traps", lambda pair: f"{pair[1].traps_right}/{pair[1].traps_asked}"),
+        _column("Checks", lambda pair: f"{pair[1].traps_right}/{pair[1].traps_asked}"),
         _column("P(attentive)", lambda pair: f"{pair[1].probability:.3f}"),
         _column("What speaks against attention", against, align="left"),
     )
@@ -492,7 +497,7 @@ def _changes_table(influence: Influence, ordered: Sequence[InfluenceRow]) -> Tab
     def change(row: InfluenceRow, value: float) -> str:
         return "" if row in first else f"{value:+.3f}" if np.isfinite(value) else "–"
 
-    whole = {"nobody": influence.of_all, "nobody, all put back": influence.with_aside}
+    whole = {"nobody": influence.of_all, "nobody, all included": influence.with_aside}
     first = [
         InfluenceRow(name, found.answers, found.noticeable, np.inf, found.satisfied, np.inf, found.best)
         for name, found in whole.items()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -26,10 +26,16 @@ from adjudge.relevance.base import EstimatorOptions, scoring, start
 from adjudge.relevance.candidates import CANDIDATES, Candidates
 from adjudge.relevance.choosing import GOAL, Goal
 from adjudge.relevance.session import Opinions, prepare_candidates
-from adjudge.relevance.simulation import Simulation, as_names, simulate
-from adjudge.results import Column, Rows
+from adjudge.relevance.simulation import Simulation, as_names, method_name, simulate
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import PALETTE, Grid, label_axes, line_look
+from adjudge.results import Column, Rows, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
+
+if TYPE_CHECKING:
+    from adjudge.reporting.canvas import Canvas
+
 
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 BY_SHARE = ("confidence", "accuracy", "covered", "difference_error", "score_error")
@@ -97,6 +103,36 @@ class CalibrationRecord(TypedDict):
     samples: Annotated[int, Column("parts of the collection", ",d", shown=False)]
 
 
+@dataclass(frozen=True)
+class Claims:
+    """Mean confidence and share of right signs of binned pairs, with the number of pairs; one line per method."""
+
+    names: tuple[str, ...]
+    claimed: tuple[Floats, ...]
+    right: tuple[Floats, ...]
+    pairs: tuple[Floats, ...]
+    shares: Floats
+    accuracy: tuple[Floats, ...]
+
+
+def draw_claims(data: Claims, canvas: Canvas) -> Grid:
+    """Left: right signs against claimed confidence, on the diagonal when calibrated. Right: accuracy by effort."""
+    columns = canvas.columns(2, most=2)
+    grid = canvas.grid(2.6 * (3 - columns), rows=3 - columns, columns=columns)
+    left, right = grid.flat
+    left.plot([0.5, 1], [0.5, 1], color=PALETTE["line"], linewidth=1)
+    for i, name in enumerate(data.names):
+        look = line_look(i)
+        size = 8 + 40 * data.pairs[i] / max(1.0, float(data.pairs[i].max()))
+        left.plot(data.claimed[i], data.right[i], color=look["color"], linestyle=look["linestyle"], linewidth=1.1)
+        left.scatter(data.claimed[i], data.right[i], s=size, color=look["color"], linewidth=0, alpha=0.75)
+        right.plot(100 * data.shares, data.accuracy[i], label=name, **look)
+    label_axes(left, "confidence claimed", "right signs")
+    label_axes(right, "% of the candidates judged", "right signs")
+    canvas.legend(right)
+    return grid
+
+
 class Calibrations(Rows[Calibration]):
     """The calibration of each method. Rows are methods by share judged; ``bins`` in files are those of all methods."""
 
@@ -114,6 +150,20 @@ class Calibrations(Rows[Calibration]):
             for method in self
             for k, share in enumerate(method.shares)
         ]
+
+    @figure("claims")
+    def _claims(self) -> FigureBlock:
+        """Right signs against claimed confidence, and accuracy by effort."""
+
+        def of_bins(name: str) -> tuple[Floats, ...]:
+            return tuple(np.array([float(getattr(b, name)) for b in method.bins]) for method in self)
+
+        names, accuracy = tuple(map(method_name, self)), tuple(np.array(method.accuracy) for method in self)
+        claimed, right, n = (of_bins(name) for name in ("claimed", "right", "n"))
+        data = Claims(names, claimed, right, n, np.array(self[0].shares), accuracy)
+        caption = "Left: pairs by the confidence claimed, on the diagonal when calibrated. Right: accuracy by effort."
+        alt = f"Calibration and accuracy of {counted(len(self), 'method')}."
+        return FigureBlock("claims", caption, alt, data, draw_claims)
 
     def _facts(self) -> dict[str, Any]:
         methods = [(method, {"estimator": method.estimator, "rule": method.rule}) for method in self]

@@ -3,98 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance import judging
 from adjudge.relevance.base import mean_of_pairs
 from adjudge.relevance.calibration import Calibration, Calibrations
-from adjudge.relevance.session import Session, SystemPair
-from adjudge.relevance.simulation import Simulation, Simulations
-from adjudge.reporting import figures
-from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock, section
-from adjudge.reporting.figures import COLOURS, PALETTE, canvas, label_axes
+from adjudge.relevance.session import RankedSystem, Session, SystemPair, confidence_figure
+from adjudge.relevance.simulation import Simulations, method_name
+from adjudge.reporting.document import Block, Paragraph, Section, TableBlock, section
 from adjudge.tables import Heading
 from adjudge.text import listed, percent
 from adjudge.users.report import Evidence
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-_MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _SHOWN_PAIRS = 30
 _HOLD = "95 % intervals of differences that hold the truth, over all shares"
 _DISTANCE = "mean distance of claimed confidence and accuracy"
-
-
-@dataclass(frozen=True)
-class History:
-    """A number against judgments, one line per name, and the level that it should reach."""
-
-    label: str
-    names: tuple[str, ...]
-    judgments: tuple[Floats, ...]
-    values: tuple[Floats, ...]
-    level: float | None
-
-
-def draw_history(data: History) -> Figure:
-    """Lines against judgments."""
-    figure, (axes,) = canvas(3.0)
-    for i, (name, x, y) in enumerate(zip(data.names, data.judgments, data.values, strict=True)):
-        axes.plot(x, y, color=_colour(i), linewidth=1.5, marker=_MARKS[i % len(_MARKS)], markersize=3.5, label=name)
-    if data.level is not None:
-        axes.axhline(data.level, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
-    axes.set_xlim(left=0)
-    label_axes(axes, "judgments", data.label)
-    if len(data.names) > 1:
-        axes.legend(frameon=False, fontsize=8, loc="lower right")
-    return figure
-
-
-@dataclass(frozen=True)
-class Claims:
-    """Mean confidence and share of right signs of binned pairs, with the number of pairs; one line per method."""
-
-    names: tuple[str, ...]
-    claimed: tuple[Floats, ...]
-    right: tuple[Floats, ...]
-    pairs: tuple[Floats, ...]
-    shares: Floats
-    accuracy: tuple[Floats, ...]
-
-
-def draw_claims(data: Claims) -> Figure:
-    """Left: right signs against claimed confidence, on the diagonal when calibrated. Right: accuracy by effort."""
-    from matplotlib import pyplot
-
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(7.2, 3.4))
-    left.plot([0.5, 1], [0.5, 1], color=PALETTE["line"], linewidth=1)
-    for i, name in enumerate(data.names):
-        colour, mark = _colour(i), _MARKS[i % len(_MARKS)]
-        size = 8 + 40 * data.pairs[i] / max(1.0, float(data.pairs[i].max()))
-        left.plot(data.claimed[i], data.right[i], color=colour, linewidth=1.1)
-        left.scatter(data.claimed[i], data.right[i], s=size, color=colour, linewidth=0, alpha=0.75, label=name)
-        x, y = 100 * data.shares, data.accuracy[i]
-        right.plot(x, y, color=colour, linewidth=1.4, marker=mark, markersize=4, label=name)
-    label_axes(left, "confidence claimed", "right signs")
-    label_axes(right, "% of the candidates judged", "right signs")
-    right.legend(frameon=False, fontsize=7.5, loc="lower right")
-    return figure
-
-
-def _colour(i: int) -> str:
-    return PALETTE[COLOURS[i % len(COLOURS)]]
-
-
-def _floats(values: object) -> Floats:
-    return np.asarray(values, dtype=np.float64)
 
 
 @checked(confidence=CONFIDENCE)
@@ -120,33 +47,31 @@ def estimate_section(
         ),
         [asdict(row) for row in ranked],
     )
-    forest = figures.Forest(
-        f"{measure}, expectation and {level} interval",
-        tuple(row.system for row in ranked),
-        *(_floats([getattr(row, name) for row in ranked]) for name in ("score", "low", "high")),
-    )
-    alt = f"Expected scores from {ranked[0].system} at {ranked[0].score:.3f} to {ranked[-1].system}."
-    caption = "Expected scores of the systems."
     blocks: list[Block] = [
-        *(Paragraph(sentence) for sentence in _estimate_sentences(session, pairs)),
+        *(Paragraph(sentence) for sentence in _estimate_sentences(session, ranked, pairs, level)),
         table,
-        FigureBlock("estimated-ranking", caption, alt, forest, figures.forest),
+        ranked.figure(),
     ]
     if len(history) > 1:
-        x, y = (_floats(column) for column in zip(*history, strict=True))
-        data = History("mean confidence", (session.estimator,), (x,), (y,), session.goal.wanted)
-        caption = "Confidence in the ranking as judgments came in."
-        alt = f"Mean confidence from {y[0]:.2f} to {y[-1]:.2f} over {int(x[-1])} judgments."
-        blocks.append(FigureBlock("confidence-history", caption, alt, data, draw_history))
+        blocks.append(confidence_figure(history, wanted=session.goal.wanted))
     if any(pair.verdict != "better" for pair in pairs):
         blocks.append(_undecided_pairs(pairs, level))
     if pairs:
-        blocks.append(_difference_matrix(measure, [row.system for row in ranked], pairs))
+        blocks.append(pairs.figure())
     return Section("estimate", "The ranking so far", tuple(blocks))
 
 
-def _estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[str]:
-    status = session.status()
+def _estimate_sentences(
+    session: Session, ranked: Sequence[RankedSystem], pairs: Sequence[SystemPair], level: str
+) -> list[str]:
+    """Who leads, whether to go on, how many pairs are told apart, and what this is about."""
+    status, best = session.status(), ranked[0]
+    score = f"{best.score:.3f} [{best.low:.3f}, {best.high:.3f}]"
+    leader = f"{best.system} has the highest expected {session.scoring.measure}, {score}"
+    if best.tied:
+        leader += f", and is not told apart from {listed(best.tied, most=3)}"
+    elif len(ranked) > 1:
+        leader += f", and is better than all others with a confidence of {level}"
     left = status.n_candidates - status.n_judged
     counts = {word: sum(pair.verdict == word for pair in pairs) for word in ("better", "tie", "open")}
     sure = mean_of_pairs(session.view.sign)
@@ -161,7 +86,7 @@ def _estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[s
         f"Estimator {session.estimator}, {session.scoring.measure}. Scores are those of these queries with everything "
         "judged; intervals say what is not judged yet, not what other queries would say."
     )
-    return [first, second, third] if pairs else [first, third]
+    return [f"{leader}.", first, second, third] if pairs else [f"{leader}.", first, third]
 
 
 def _undecided_pairs(pairs: Sequence[SystemPair], level: str) -> TableBlock:
@@ -182,26 +107,13 @@ def _undecided_pairs(pairs: Sequence[SystemPair], level: str) -> TableBlock:
     return TableBlock.of("open-pairs", caption, rows, [asdict(pair) for pair in pairs])
 
 
-def _difference_matrix(measure: str, systems: Sequence[str], pairs: Sequence[SystemPair]) -> FigureBlock:
-    n, place = len(systems), {name: i for i, name in enumerate(systems)}
-    difference, sure = np.zeros((n, n)), np.zeros((n, n), dtype=np.bool_)
-    for pair in pairs:
-        a, b = place[pair.system], place[pair.other]
-        difference[a, b], difference[b, a] = pair.difference, -pair.difference
-        sure[a, b] = sure[b, a] = pair.verdict == "better"
-    data = figures.PairMatrix(f"{measure}, row minus column", tuple(systems), difference, sure)
-    caption = "Expected differences: filled where systems are told apart, hollow where they are tied or open."
-    alt = f"Matrix of {n} by {n} expected differences, {int(sure.sum()) // 2} pairs told apart."
-    return FigureBlock("estimated-differences", caption, alt, data, figures.pair_matrix)
-
-
 def simulation_section(runs: Simulations, goal: str) -> Section:
     """Effort to the goal and accuracy on the way; each method has several seeds."""
     n = len(runs[0])
     text = (
         f"The judgments of {runs[0][0].n_candidates:,} candidates answer as an assessor would, until the goal: {goal}. "
-        f"{f'Means over {n} orders of ties' if n > 1 else 'One order of ties'}. Confidence below is in signs of "
-        "differences, however small they are."
+        f"{f'Means over {n} orders of ties' if n > 1 else 'One order of ties'}. Confidence below is about the "
+        "sign of each difference, however small it is."
     )
     table = runs.table()
     headings = tuple(replace(each, name=each.name[0].upper() + each.name[1:]) for each in table.headings)
@@ -209,12 +121,12 @@ def simulation_section(runs: Simulations, goal: str) -> Section:
     return Section("simulation", "What judging would have cost", (Paragraph(text), stops, *_accuracies(runs)))
 
 
-def _accuracies(runs: Sequence[Sequence[Simulation]]) -> list[Block]:
+def _accuracies(runs: Simulations) -> list[Block]:
     marks = [point.n_judged for point in runs[0][0].checkpoints]
     if not marks:
         return []
     accuracy = {
-        _method(method[0]): [float(np.mean([run.checkpoints[k].accuracy for run in method])) for k in range(len(marks))]
+        method_name(method[0]): np.mean([[point.accuracy for point in run.checkpoints] for run in method], axis=0)
         for method in runs
     }
     rows = (
@@ -223,16 +135,7 @@ def _accuracies(runs: Sequence[Sequence[Simulation]]) -> list[Block]:
     )
     caption = "Share of pairs of systems in the right order, by number of judgments."
     table = TableBlock.of("accuracy", caption, rows)
-    lines = tuple(map(_floats, accuracy.values()))
-    data = History("accuracy", tuple(accuracy), (_floats(marks),) * len(lines), lines, None)
-    caption = "Accuracy of the ranking against judgments."
-    alt = f"Accuracy of {len(accuracy)} methods at {len(marks)} numbers of judgments."
-    figure = FigureBlock("accuracy-history", caption, alt, data, draw_history)
-    return [table] if len(marks) == 1 else [table, figure]
-
-
-def _method(run: Simulation | Calibration) -> str:
-    return f"{run.estimator}, {run.rule}"
+    return [table] if len(marks) == 1 else [table, runs.figure()]
 
 
 def calibration_section(methods: Calibrations, subtitle: str) -> Section:
@@ -260,14 +163,14 @@ def calibration_section(methods: Calibrations, subtitle: str) -> Section:
         "everything judged. When a calibrated method says 90 %, it is right 90 % of the time."
     )
     table = TableBlock.of("calibration", caption, rows, methods.to_dicts())
-    return Section("calibration", "Can confidence be trusted", (text, table, *_bins(methods), _claims(methods)))
+    return Section("calibration", "Can confidence be trusted", (text, table, *_bins(methods), methods.figure()))
 
 
 def _bins(methods: Sequence[Calibration]) -> list[TableBlock]:
     return [
         TableBlock.of(
             f"bins-{i}",
-            f"{_method(method)}: pairs by claimed confidence.",
+            f"{method_name(method)}: pairs by claimed confidence.",
             (
                 {
                     Heading("Confidence", "left"): f"[{b.low:g}, {b.high:g}{']' if b.high == 1 else ')'}",
@@ -280,19 +183,6 @@ def _bins(methods: Sequence[Calibration]) -> list[TableBlock]:
         )
         for i, method in enumerate(methods, start=1)
     ]
-
-
-def _claims(methods: Sequence[Calibration]) -> FigureBlock:
-    data = Claims(
-        tuple(_method(method) for method in methods),
-        tuple(_floats([b.claimed for b in method.bins]) for method in methods),
-        tuple(_floats([b.right for b in method.bins]) for method in methods),
-        tuple(_floats([b.n for b in method.bins]) for method in methods),
-        _floats(methods[0].shares),
-        tuple(_floats(method.accuracy) for method in methods),
-    )
-    caption = "Left: pairs by the confidence claimed, on the diagonal when calibrated. Right: accuracy by effort."
-    return FigureBlock("claims", caption, f"Calibration and accuracy of {len(methods)} methods.", data, draw_claims)
 
 
 @section("effort")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection as Pairs
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats
-from adjudge.checks import CONFIDENCE, COUNT, SEED, checked
+from adjudge.checks import CONFIDENCE, COUNT, SEED, SEVERAL, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.io import write_whole
@@ -38,7 +39,9 @@ from adjudge.relevance.base import (
 from adjudge.relevance.candidates import CANDIDATES, Candidates, Opinion
 from adjudge.relevance.candidates import candidates as candidates_of
 from adjudge.relevance.choosing import GOAL, RULES, Ask, Goal, as_goal, choose
-from adjudge.results import Column, Record, Rows
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import Curve, Curves, Forest, PairMatrix, Panel, curves, forest, pair_matrix
+from adjudge.results import Column, Record, Rows, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 
@@ -104,6 +107,70 @@ class Status(Record):
     def title(self) -> str:
         """Why judging can stop, or should not."""
         return self.reason
+
+
+class EstimatedRanking(Rows[RankedSystem]):
+    """Systems by expected score, best first."""
+
+    @figure("estimated-ranking")
+    def _forest(self) -> FigureBlock:
+        """Expected scores with their intervals."""
+        systems = tuple(row.system for row in self)
+        numbers = np.array([[row.score, row.low, row.high] for row in self]).T
+        alt = f"Expected scores from {systems[0]} at {self[0].score:.3f} to {systems[-1]}."
+        data = Forest("expected score, and its interval", systems, *numbers)
+        return FigureBlock("estimated-ranking", "Expected scores of the systems.", alt, data, forest)
+
+
+class EstimatedPairs(Rows[SystemPair]):
+    """All pairs of systems, the largest difference first."""
+
+    @figure("estimated-differences")
+    def _matrix(self) -> FigureBlock:
+        """The expected difference of every pair, once."""
+        if not self:
+            raise AdjudgeError("a pair matrix needs two systems or more")
+        wins = Counter(pair.system for pair in self)
+        names = dict.fromkeys(name for pair in self for name in (pair.system, pair.other))
+        systems = tuple(sorted(names, key=lambda name: -wins[name]))
+        place = {name: i for i, name in enumerate(systems)}
+        difference, told = np.zeros((len(place), len(place))), np.zeros((len(place), len(place)), dtype=np.bool_)
+        for pair in self:
+            a, b = place[pair.system], place[pair.other]
+            difference[a, b], difference[b, a] = pair.difference, -pair.difference
+            told[a, b] = told[b, a] = pair.verdict == "better"
+        data = PairMatrix("expected differences", systems, difference, told, None, ("told apart", "tied or open"))
+        caption = (
+            "Each pair once, in the row of the better system and the column of the worse one, whose names stand on the "
+            "diagonal. The area of a square is the expected difference; it is filled where systems are told apart."
+        )
+        alt = f"Expected differences of {counted(len(self), 'pair')}, {int(told.sum()) // 2} of them told apart."
+        return FigureBlock("estimated-differences", caption, alt, data, pair_matrix)
+
+
+class History(Rows[Status]):
+    """Where a session stood after some of its judgments."""
+
+    @figure("confidence-history")
+    def _curve(self) -> FigureBlock:
+        """Confidence against judgments, and where judging could stop."""
+        steps = [(row.n_judged, row.mean_confidence) for row in self]
+        stop = next((row.n_judged for row in self if row.done), None)
+        return confidence_figure(steps, stop=stop)
+
+
+def confidence_figure(
+    steps: Sequence[tuple[int, float]], *, wanted: float | None = None, stop: int | None = None
+) -> FigureBlock:
+    """Mean confidence by number of judgments, the level ``wanted``, and the judgments at which judging could stop."""
+    x, y = (np.array(column, dtype=np.float64) for column in zip(*steps, strict=True))
+    levels = () if wanted is None else (wanted,)
+    uprights = () if stop is None else ((float(stop), f"can stop, {stop:,}"),)
+    panel = Panel("", (Curve("mean confidence", x, y),), levels, uprights=uprights)
+    caption = "Confidence in the ranking as judgments came in."
+    alt = f"Mean confidence from {y[0]:.2f} to {y[-1]:.2f} over {int(x[-1]):,} judgments."
+    data = Curves("judgments", "mean confidence", (panel,))
+    return FigureBlock("confidence-history", caption, alt, data, curves)
 
 
 class Session:
@@ -242,9 +309,26 @@ class Session:
         sure = self.view.mean_confidence
         return Status(self.view.n_judged, len(self.candidates), value, self.goal.wanted, sure, self.done, why)
 
+    @checked(points=SEVERAL)
+    def history(self, *, points: int = 20) -> History:
+        """Where it stood after some of its judgments, up to so many moments: everything is learned again on the way."""
+        again = Session(
+            self.candidates, self.scoring.measure, estimator=self.estimator, rule=self.rule, goal=self.goal,
+            seed=self.seed, options=self.options,
+        )  # fmt: skip
+        marks = set(np.linspace(0, len(self.judgments), points).round().astype(int).tolist())
+        rows = []
+        for n in range(len(self.judgments) + 1):
+            if n in marks:
+                rows.append(again.status())
+            if n < len(self.judgments):
+                again.judge(*self.judgments[n])
+        title = f"Confidence in the ranking by {self.scoring.measure}"
+        return History(Status, tuple(rows), title, (f"Goal: {self.goal}.",))
+
     @renamed(level="confidence")
     @checked(confidence=CONFIDENCE)
-    def pairs(self, *, confidence: float = 0.95) -> Rows[SystemPair]:
+    def pairs(self, *, confidence: float = 0.95) -> EstimatedPairs:
         """All pairs of systems, the largest difference first."""
         expected, variance = self.view.differences
         halves = self.quantile(confidence) * np.sqrt(variance)
@@ -255,7 +339,7 @@ class Session:
             mean, low, high = np.clip([mean, mean - half, mean + half], -most, most).tolist()
             pairs.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
         pairs.sort(key=lambda pair: (-pair.difference, pair.system, pair.other))
-        return Rows(SystemPair, tuple(pairs), f"Pairs of systems by {self.scoring.measure}")
+        return EstimatedPairs(SystemPair, tuple(pairs), f"Pairs of systems by {self.scoring.measure}")
 
     def _verdicts(self, confidence: float) -> npt.NDArray[np.str_]:
         """Tie, better or open, systems x systems."""
@@ -269,7 +353,7 @@ class Session:
 
     @renamed(level="confidence")
     @checked(confidence=CONFIDENCE)
-    def ranking(self, *, confidence: float = 0.95) -> Rows[RankedSystem]:
+    def ranking(self, *, confidence: float = 0.95) -> EstimatedRanking:
         """Systems by expected score, best first, with intervals; equal ones by name.
 
         Beliefs may leave the scale; scores and intervals are cut off at its ends.
@@ -282,7 +366,7 @@ class Session:
         doubt = self._verdicts(confidence) != "better"
         tied = {s: tuple(names[o] for o in order if doubt[s, o] and o != s) for s in order}
         ranked = tuple(RankedSystem(int(rank[s]), names[s], score[s], low[s], high[s], tied[s]) for s in order)
-        return Rows(RankedSystem, ranked, f"Estimated ranking by {self.scoring.measure}")
+        return EstimatedRanking(RankedSystem, ranked, f"Estimated ranking by {self.scoring.measure}")
 
     def to_dict(self) -> dict[str, Any]:
         """Settings and judgments: all that is needed to resume on the same candidates."""

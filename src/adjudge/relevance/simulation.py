@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import product
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, Protocol, TypedDict
 
 import numpy as np
 
@@ -24,8 +24,11 @@ from adjudge.relevance.base import EstimatorOptions, Scoring, ideal_sums, scorin
 from adjudge.relevance.candidates import CANDIDATES, Candidates
 from adjudge.relevance.choosing import GOAL, Goal
 from adjudge.relevance.session import Opinions, Session, prepare_candidates
-from adjudge.results import Column, Rows
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column, Rows, figure
 from adjudge.seeds import Seed, as_seed
+from adjudge.stats.intervals import t_interval
 from adjudge.tables import Table
 from adjudge.text import counted
 
@@ -68,6 +71,18 @@ class Simulation:
     checkpoints: tuple[Checkpoint, ...]
     stop: Checkpoint
     reached: bool
+
+
+class Method(Protocol):
+    """What has an estimator and a rule."""
+
+    @property
+    def estimator(self) -> str:
+        """What estimates relevance."""
+
+    @property
+    def rule(self) -> str:
+        """What chooses the next document."""
 
 
 class SimulationRecord(TypedDict):
@@ -134,11 +149,35 @@ class Simulations(Rows[Sequence[Simulation]]):
             for kind, point in [*(("at", point) for point in run.checkpoints), ("stop", run.stop)]
         ]
 
+    @figure("accuracy-history")
+    def _accuracy(self) -> FigureBlock:
+        """Accuracy against judgments, at the checkpoints and at the stop."""
+        if not self[0][0].checkpoints:
+            raise AdjudgeError("a curve needs checkpoints; give 'at' to the simulation")
+        lines = []
+        for method in self:
+            counts = np.array([[point.n_judged for point in run.checkpoints] for run in method], dtype=np.float64)
+            right = np.array([[point.accuracy for point in run.checkpoints] for run in method])
+            half = t_interval(right)[1]
+            ends = (np.clip(right.mean(axis=0) + sign * half, 0.0, 1.0) for sign in (-1, 1))
+            lines.append(Curve(method_name(method[0]), counts[0], right.mean(axis=0), *ends))
+        seeds = len(self[0])
+        bands = f" Bands are 95 % intervals of the mean over {seeds} orders of ties." if seeds > 1 else ""
+        caption = f"Share of pairs of systems in the right order against judgments.{bands}"
+        alt = f"Accuracy of {counted(len(lines), 'method')} at {counted(len(lines[0].x), 'number')} of judgments."
+        data = Curves("judgments", "pairs in the right order", (Panel("", tuple(lines)),))
+        return FigureBlock("accuracy-history", caption, alt, data, curves)
+
     def table(self, *, digits: int | None = None) -> Table:
         """Where judging stopped: means over the seeds of each method."""
         table = Rows(_Effort, tuple(map(_Effort.of, self)), self.title, self.notes).table(digits=digits)
         names, figures = table.headings[: table.n_key], table.headings[table.n_key :]
         return replace(table, headings=[*names, *(replace(heading, align="right") for heading in figures)])
+
+
+def method_name(run: Method) -> str:
+    """Estimator and rule."""
+    return f"{run.estimator}, {run.rule}"
 
 
 def true_scores(candidates: Candidates, scoring: Scoring) -> Floats:

@@ -16,8 +16,7 @@ from adjudge.registry import Registry
 from adjudge.tables import Heading
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
+    from adjudge.reporting.canvas import Canvas
 
 Column = Heading  # its name in version 1.0
 
@@ -57,13 +56,13 @@ class TableBlock:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure: its data, the function that draws them, and a text alternative."""
+    """A figure: its data, the function that draws them on a canvas and returns the axes, and a text alternative."""
 
     name: str
     caption: str
     alt: str
     data: Any = field(repr=False)
-    draw: Callable[[Any], Drawing] = field(repr=False)
+    draw: Callable[[Any, Canvas], Any] = field(repr=False)
 
 
 Block = Paragraph | TableBlock | FigureBlock

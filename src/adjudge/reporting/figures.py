@@ -1,30 +1,42 @@
-"""Figures: each takes numbers that a section computed and only draws them.
+"""Figures: data that a result or a section computed, and functions that only draw them.
 
-Colours come from one palette. On a page they become the page's own (light or dark); in files they are those of the
-palette.
+A function that draws takes the data and a canvas, asks the canvas for axes and returns them. Colours come from one
+palette. On a page they become the page's own (light or dark); in files they are those of the palette.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from adjudge.arrays import Floats, Mask
+from adjudge.tables import text_width
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
 
+    from adjudge.reporting.canvas import Canvas
 
+Grid = npt.NDArray[Any]
+"""Axes of several panels, rows x columns."""
+
+COLUMN, PAGE = 3.3, 7.0
+"""Widths of figures in inches: a column of a paper, and a page."""
+TEXT = 8
+"""Size of all text in figures, in points."""
 PALETTE = {
     "ink": "#1c2422",
     "muted": "#56605d",
-    "line": "#dcd8ce",
+    "line": "#c9c5ba",
     "paper": "#fffefb",
     "accent": "#14655d",
     "soft": "#7fb2ab",
@@ -34,7 +46,7 @@ PALETTE = {
 DARK = {
     "ink": "#e9ecea",
     "muted": "#a7b1ae",
-    "line": "#31393c",
+    "line": "#4d575b",
     "paper": "#1b2124",
     "accent": "#7fd1c4",
     "soft": "#4b8a82",
@@ -43,36 +55,20 @@ DARK = {
 """The same on dark paper."""
 COLOURS = ("accent", "warm", "ink", "soft", "muted")
 """Colours of lines, in order."""
-_WIDTH = 7.2
+DASHED = (0, (3, 2))
 
 
-def style() -> Any:
-    """Settings of Matplotlib that all figures share: text stays text, thin lines, no box."""
-    return {
-        "svg.fonttype": "none",
-        "text.parse_math": False,
-        "svg.hashsalt": "adjudge",
-        "font.family": "sans-serif",
-        "font.size": 9,
-        "text.color": PALETTE["ink"],
-        "axes.labelcolor": PALETTE["ink"],
-        "axes.edgecolor": PALETTE["muted"],
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "xtick.color": PALETTE["muted"],
-        "ytick.color": PALETTE["muted"],
-        "xtick.labelcolor": PALETTE["ink"],
-        "ytick.labelcolor": PALETTE["ink"],
-        "grid.color": PALETTE["line"],
-        "grid.linewidth": 0.6,
-        "figure.facecolor": "none",
-        "axes.facecolor": "none",
-        "savefig.facecolor": "none",
-        "figure.constrained_layout.use": True,
-    }
+def cleaned(name: str) -> str:
+    r"""A name on one line, without characters that do not print.
+
+    >>> cleaned("two\nlines")
+    'two lines'
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
 
 
 DESCRIPTIONS = "adjudge_descriptions"
+_MOST_DESCRIBED = 60  # points of a line, systems of a figure; twice those of a matrix
 
 
 def describe(artist: Artist, texts: Sequence[str]) -> None:
@@ -83,155 +79,243 @@ def describe(artist: Artist, texts: Sequence[str]) -> None:
     setattr(artist, DESCRIPTIONS, list(texts))
 
 
-def canvas(height: float, columns: int = 1) -> tuple[Figure, Sequence[Axes]]:
-    """A figure as wide as the page, with panels side by side."""
-    from matplotlib import pyplot
+def shortened(name: str, longest: int) -> str:
+    """A name of at most ``longest`` cells; a longer one loses its middle, as identifiers differ at their ends.
 
-    figure, axes = pyplot.subplots(1, columns, figsize=(_WIDTH, height), sharey=True, squeeze=False)
-    return figure, list(axes[0])
+    >>> shortened("000.111.706-1.1.1", 30)
+    '000.111.706-1.1.1'
+    >>> shortened("a-very-long-name-of-a-recording-take-12.wav", 20)
+    'a-very-lo…ake-12.wav'
+    """
+    name = cleaned(name)
+    if text_width(name) <= longest:
+        return name
+    tail = _fitting(name[::-1], longest // 2)[::-1]
+    while tail and unicodedata.combining(tail[0]):
+        tail = tail[1:]
+    return f"{_fitting(name, longest - 1 - text_width(tail))}…{tail}"
+
+
+def _fitting(text: str, width: int) -> str:
+    """The beginning of a text that is no wider."""
+    used = 0
+    for place, character in enumerate(text):
+        used += text_width(character)
+        if used > width:
+            return text[:place]
+    return text
 
 
 def label_axes(axes: Axes, x: str, y: str) -> None:
     """Name both axes, and draw a grid below the data."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    axes.grid()
-    axes.set_axisbelow(True)
+    axes.grid(visible=True)
 
 
-def _system_axis(axes: Axes, systems: Sequence[str]) -> None:
-    """Systems from top to bottom, one line each."""
-    axes.set_yticks(np.arange(len(systems)), [_short(name) for name in systems])
-    axes.set_ylim(len(systems) - 0.5, -0.5)
+_ROW = 0.165  # inches of a line of text
+_TALLEST = 9.0  # of a figure with a row per system
+
+
+def rows_height(n: int, *, above: float = 0.6) -> float:
+    """Height of a figure with n rows; very many rows are thinner than their names."""
+    return min(above + _ROW * n, _TALLEST)
+
+
+def name_rows(axes: Axes, names: Sequence[str], height: float) -> None:
+    """Rows from top to bottom, each with its name, or every second, third… one where the rows are thin."""
+    step = int(np.ceil(0.8 * _ROW * len(names) / max(height - 0.6, _ROW)))
+    axes.set_yticks(np.arange(0, len(names), step), names[::step])
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    axes.grid(axis="x")
-    axes.set_axisbelow(True)
-
-
-def _short(name: str, longest: int = 24) -> str:
-    """A name that fits beside a figure."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
-
-
-def _height(n: int) -> float:
-    return 0.9 + 0.24 * n
-
-
-def _matrix_axes(axes: Axes, rows: Sequence[str], columns: Sequence[str], title: str) -> None:
-    """Names beside rows and below columns, from the top left, without a frame."""
-    axes.set_xticks(np.arange(len(columns)), [_short(name) for name in columns], rotation=90)
-    axes.set_yticks(np.arange(len(rows)), [_short(name) for name in rows])
-    axes.set_xlim(-0.5, len(columns) - 0.5)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_title(title, fontsize=9, loc="left")
+    axes.grid(visible=True, axis="x")
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Means with their intervals, best first."""
+    """Means with their intervals, best first. ``groups`` are places of systems that are tied, each with its letter."""
 
     label: str
     systems: tuple[str, ...]
     mean: Floats
     low: Floats
     high: Floats
+    groups: tuple[tuple[int, ...], ...] = ()
+    letters: tuple[str, ...] = ()
 
 
-def forest(data: Forest) -> Figure:
-    """A dot for each mean, a line for its interval."""
-    figure, (axes,) = canvas(_height(len(data.systems)))
-    y = np.arange(len(data.systems))
-    axes.hlines(y, data.low, data.high, color=PALETTE["accent"], linewidth=1.6)
-    dots = axes.scatter(data.mean, y, s=25, color=PALETTE["accent"], linewidth=0, zorder=3)
-    describe(
-        dots,
-        [
-            f"{name}: {mean:.3f} [{low:.3f}, {high:.3f}]"
-            for name, mean, low, high in zip(data.systems, data.mean, data.low, data.high, strict=True)
-        ],
-    )
-    _system_axis(axes, data.systems)
+def forest(data: Forest, canvas: Canvas) -> Axes:
+    """A dot for each mean, a line for its interval; beside them a bar for each group of tied systems."""
+    n = len(data.systems)
+    height = rows_height(n, above=0.75 if data.groups else 0.6)
+    axes = canvas.axes(height)
+    y, thick = np.arange(n), n <= 60
+    axes.hlines(y, data.low, data.high, color=PALETTE["accent"], linewidth=1.4 if thick else 0.7)
+    dots = axes.scatter(data.mean, y, s=16 if thick else 5, color=PALETTE["accent"], linewidth=0, zorder=3)
+    values = zip(data.systems, data.mean, data.low, data.high, strict=True)
+    describe(dots, [f"{name}: {mean:.3f} [{low:.3f}, {high:.3f}]" for name, mean, low, high in values])
+    name_rows(axes, canvas.names(data.systems), height)
     axes.set_xlabel(data.label)
-    return figure
+    _tie_bars(axes, data, canvas.width)
+    return axes
+
+
+_GROUP_STEP = 0.11  # inches between bars
+
+
+def _tie_bars(axes: Axes, data: Forest, width: float) -> None:
+    """A column for each group right of the axes: thick where systems belong to it, thin where one between does not."""
+    if not data.groups:
+        return
+    step = min(_GROUP_STEP, 0.25 * width / len(data.groups)) / width
+    across = axes.get_yaxis_transform()
+    look: dict[str, Any] = {"color": PALETTE["muted"], "transform": across, "clip_on": False, "solid_capstyle": "butt"}
+    lettered = step * width >= 0.9 * _GROUP_STEP and max(map(len, data.letters)) == 1
+    for place, (group, letter) in enumerate(zip(data.groups, data.letters, strict=True)):
+        x = 1.03 + step * place * width / (0.62 * width)
+        axes.plot([x, x], [group[0] - 0.35, group[-1] + 0.35], linewidth=0.5, **look)
+        for first, last in _runs(group):
+            axes.plot([x, x], [first - 0.35, last + 0.35], linewidth=2.2, **look)
+        if lettered:
+            axes.text(x, group[0] - 0.45, letter, transform=across, ha="center", va="bottom", color=PALETTE["ink"])
+
+
+def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last place of each stretch without a gap.
+
+    >>> _runs([0, 1, 3, 4, 5])
+    [(0, 1), (3, 5)]
+    """
+    cut = np.flatnonzero(np.diff(places) > 1)
+    firsts, lasts = [0, *(cut + 1)], [*cut, len(places) - 1]
+    return [(places[first], places[last]) for first, last in zip(firsts, lasts, strict=True)]
 
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """Differences of means, row minus column, and which are significant."""
+    """Differences of means of all pairs, best system first, with what is ``filled`` and what is ``coloured``.
+
+    ``difference`` is row minus column. ``words`` say what it means: filled and hollow, coloured and pale.
+    """
 
     label: str
     systems: tuple[str, ...]
     difference: Floats
-    significant: Mask
+    filled: Mask
+    coloured: Mask | None
+    words: tuple[str, ...]
 
 
-def pair_matrix(data: PairMatrix) -> Figure:
-    """A square for each pair: its size is the difference, its colour the sign, filled where significant."""
-    from matplotlib import pyplot
-    from matplotlib.patches import Rectangle
+def pair_matrix(data: PairMatrix, canvas: Canvas) -> Axes:
+    """A square for each pair, once: right of the better system's name and above that of the worse one.
+
+    The names stand on the diagonal, in the half that has nothing else to show.
+    """
+    from matplotlib.patches import Patch
 
     n = len(data.systems)
-    side = min(_WIDTH, 1.6 + 0.3 * n)
-    figure, axes = pyplot.subplots(figsize=(side + 0.4, side))
+    names = canvas.names(data.systems, part=0.25)
+    side = min(canvas.width, 1.6 + 0.24 * n)
+    axes = canvas.axes(side + 0.25, width=side)
     largest = float(np.abs(data.difference).max()) or 1.0
-    for row in range(n):
-        for column in range(n):
-            size = 0.92 * np.sqrt(abs(data.difference[row, column]) / largest)
-            colour = PALETTE["accent" if data.difference[row, column] > 0 else "warm"]
-            face = colour if data.significant[row, column] else "none"
-            corner = (column - size / 2, row - size / 2)
-            axes.add_patch(Rectangle(corner, size, size, facecolor=face, edgecolor=colour, linewidth=0.8))
-    _matrix_axes(axes, data.systems, data.systems, data.label)
+    upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    coloured = np.ones((n, n), dtype=np.bool_) if data.coloured is None else data.coloured
+    handles = []
+    for colour, is_coloured in (("accent", True), ("muted", False)):
+        for filled in (True, False):
+            here = upper & (data.filled == filled) & (coloured == is_coloured)
+            if here.any():
+                look: dict[str, Any] = {
+                    "facecolor": PALETTE[colour] if filled else "none",
+                    "edgecolor": PALETTE[colour],
+                }
+                words = [data.words[0 if filled else 1], *data.words[2:][0 if is_coloured else 1 :][:1]]
+                squares = _squares(axes, here, 0.92 * np.sqrt(np.abs(data.difference) / largest), linewidth=0.7, **look)
+                if n <= _MOST_DESCRIBED // 2:
+                    said = [f"{data.systems[a]} over {data.systems[b]}: {data.difference[a, b]:.3f}, {', '.join(words)}"
+                            for a, b in np.argwhere(here)]  # fmt: skip
+                    describe(squares, said)
+                handles.append(Patch(label=", ".join(words), linewidth=0.7, **look))
+    inches = side - 0.2
+    step = int(np.ceil(0.8 * _ROW * n / inches))
+    for place in range(0, n, step):
+        axes.text(place + 0.35, place, names[place], ha="right", va="center")
+    axes.set_xlim(-0.5, n - 0.5)
+    axes.set_ylim(n - 0.5, -0.5)
     axes.set_aspect("equal")
-    return figure
+    axes.axis("off")
+    axes.set_title(data.label)
+    canvas.legend(axes, handles)
+    return axes
+
+
+def _squares(axes: Axes, cells: Mask, size: Floats, **look: Any) -> Artist:
+    """Squares in the middle of cells; of many systems one path for all: thousands are no burden to a page."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    places = np.argwhere(cells)
+    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5]])
+    vertices = places[:, None, ::-1] + size[cells][:, None, None] * corners[None]
+    if len(cells) <= _MOST_DESCRIBED // 2:
+        return axes.add_collection(PolyCollection(list(vertices), **look), autolim=False)
+    codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], len(places))
+    return axes.add_patch(PathPatch(Path(vertices.reshape(-1, 2), codes), **look))
 
 
 @dataclass(frozen=True)
 class CriticalDifference:
-    """Systems on the axis of their mean rank; ``groups`` are first and last of systems that do not differ."""
+    """Systems on the axis of their mean rank, best first; ``groups`` are places of systems that do not differ."""
 
     label: str
     systems: tuple[str, ...]
     rank: Floats
-    groups: tuple[tuple[int, int], ...]
+    groups: tuple[tuple[int, ...], ...]
 
 
-def critical_difference(data: CriticalDifference) -> Figure:
+def critical_difference(data: CriticalDifference, canvas: Canvas) -> Axes:
     """Systems hang from an axis of mean ranks; a bar joins those whose differences are not significant."""
-    from matplotlib import pyplot
-
-    n = len(data.systems)
+    n, names = len(data.systems), canvas.names(data.systems, part=0.24)
     half = (n + 1) // 2
-    bars = 0.16 * len(data.groups)
-    figure, axes = pyplot.subplots(figsize=(_WIDTH, 0.9 + bars + 0.24 * half))
+    axes = canvas.axes(0.75 + 0.09 * len(data.groups) + _ROW * half)
     low, high = float(data.rank.min()), float(data.rank.max())
     span = (high - low) or 1.0
     left, right = low - 0.04 * span, high + 0.04 * span
     axes.hlines(0, left, right, color=PALETTE["ink"], linewidth=1)
-    for tick in np.arange(np.ceil(low), np.floor(high) + 1):
+    for tick in _ticks(low, high, most=int(2.5 * canvas.width)):
         axes.vlines(tick, 0, 0.25, color=PALETTE["ink"], linewidth=0.8)
-        axes.text(tick, 0.4, f"{tick:g}", ha="center", va="bottom", fontsize=8, color=PALETTE["muted"])
-    for level, (first, last) in enumerate(data.groups):
-        y = -0.35 - 0.55 * level
+        axes.text(tick, 0.4, f"{tick:g}", ha="center", va="bottom", color=PALETTE["muted"])
+    for level, group in enumerate(data.groups):
+        y, nudge = -0.35 - 0.55 * level, 0.01 * span
         axes.hlines(
-            y, data.rank[first] - 0.01 * span, data.rank[last] + 0.01 * span, color=PALETTE["accent"], linewidth=2.6
+            y, data.rank[group[0]] - nudge, data.rank[group[-1]] + nudge, color=PALETTE["accent"], linewidth=0.6
         )
+        for first, last in _runs(group):
+            ends = data.rank[first] - nudge, data.rank[last] + nudge
+            axes.hlines(y, *ends, color=PALETTE["accent"], linewidth=2.4)
     below = -0.7 - 0.55 * len(data.groups)
-    for place, (name, rank) in enumerate(zip(data.systems, data.rank, strict=True)):
+    for place, (name, rank) in enumerate(zip(names, data.rank, strict=True)):
         is_left = place < half
         y = below - (place if is_left else n - 1 - place)
         edge = left - 0.04 * span if is_left else right + 0.04 * span
         beyond = edge + (-0.012 if is_left else 0.012) * span
         axes.plot([rank, rank, edge], [0, y, y], color=PALETTE["muted"], linewidth=0.7)
-        axes.text(beyond, y, _short(name), ha="right" if is_left else "left", va="center", fontsize=8.5)
-    axes.set_xlim(left - 0.3 * span, right + 0.3 * span)
+        axes.text(beyond, y, name, ha="right" if is_left else "left", va="center")
+    axes.set_xlim(left - 0.05 * span, right + 0.05 * span)
     axes.set_ylim(below - half, 1.4)
     axes.axis("off")
-    axes.set_title(data.label, fontsize=9, loc="left")
-    return figure
+    axes.set_title(data.label)
+    return axes
+
+
+def _ticks(low: float, high: float, *, most: int) -> Floats:
+    """Round numbers from low to high, whole ones where these are enough."""
+    from matplotlib.ticker import MaxNLocator
+
+    ticks: Floats = np.asarray(MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high), dtype=np.float64)
+    return ticks[(ticks >= low - 1e-9) & (ticks <= high + 1e-9)]
 
 
 @dataclass(frozen=True)
@@ -243,82 +327,128 @@ class Spread:
     panels: tuple[Floats, ...]
 
 
-def spread(data: Spread) -> Figure:
+def spread(data: Spread, canvas: Canvas) -> Grid:
     """Every query a tick; a thin line from 5 to 95 %, a thick one over the middle half, a dot at the median."""
-    figure, axes = canvas(_height(len(data.systems)), len(data.panels))
-    for panel, label, values in zip(axes, data.labels, data.panels, strict=True):
+    height = rows_height(len(data.systems))
+    panels = canvas.grid(height, columns=len(data.panels), sharey=True)
+    names = canvas.names(data.systems, part=0.25)
+    for panel, label, values in zip(panels[0], data.labels, data.panels, strict=True):
         for y, column in enumerate(values.T):
             inside = column[np.isfinite(column)]
             low, quarter, middle, upper, high = np.quantile(inside, [0.05, 0.25, 0.5, 0.75, 0.95])
             x = np.stack([inside, inside, np.full(len(inside), np.nan)], axis=1).reshape(-1)  # one path for all ticks
-            panel.plot(x, np.tile([y - 0.3, y + 0.3, np.nan], len(inside)), color=PALETTE["soft"], linewidth=0.7)
+            panel.plot(x, np.tile([y - 0.3, y + 0.3, np.nan], len(inside)), color=PALETTE["soft"], linewidth=0.6)
             panel.hlines(y, low, high, color=PALETTE["accent"], linewidth=0.9)
-            panel.hlines(y, quarter, upper, color=PALETTE["accent"], linewidth=3)
-            panel.plot([middle], [y], "o", color=PALETTE["paper"], markeredgecolor=PALETTE["accent"], markersize=4.5)
-        _system_axis(panel, data.systems)
+            panel.hlines(y, quarter, upper, color=PALETTE["accent"], linewidth=2.6)
+            dot = panel.scatter([middle], [y], s=16, color=PALETTE["paper"], edgecolor=PALETTE["accent"], zorder=3)
+            words = f"median {middle:.3f}, middle half {quarter:.3f} to {upper:.3f}, 90 % {low:.3f} to {high:.3f}"
+            describe(dot, [f"{data.systems[y]}: {words}"])
+        name_rows(panel, names, height)
         panel.set_xlabel(label)
         panel.set_xlim(-0.02, max(1.0, float(np.nanmax(values))) + 0.02)
-    return figure
+    return panels
 
 
 @dataclass(frozen=True)
-class PairSignificance:
-    """Difference and p-value of each pair, with the level and the margin to compare them with."""
+class PairSizes:
+    """Every pair: size of its difference, its p-value, the two answers; ``noticeable`` is None where not known."""
 
     label: str
     difference: Floats
     p: Floats
+    significant: Mask
+    noticeable: Mask | None
     alpha: float
     margin: float | None
 
 
-def pair_significance(data: PairSignificance) -> Figure:
-    """A dot for each pair: right of the vertical line users would notice it, below the level it is significant."""
-    figure, (axes,) = canvas(3.2)
-    axes.plot(data.difference, np.maximum(data.p, 1e-6), "o", color=PALETTE["accent"], markersize=4, alpha=0.55)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_minor_formatter(lambda value, _: "")
-    axes.set_ylim(6e-7, 1.6)
-    axes.axhline(data.alpha, color=PALETTE["warm"], linewidth=1)
-    axes.text(1.0, data.alpha, f" α = {data.alpha:g}", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
-    if data.margin is not None:
-        axes.axvline(data.margin, color=PALETTE["warm"], linewidth=1, linestyle="--")
-        axes.text(data.margin, 1.0, " matters", transform=axes.get_xaxis_transform(), va="bottom", fontsize=8)
-    axes.set_xlim(left=0.0)
-    label_axes(axes, data.label, "p, corrected")
-    return figure
+def pair_sizes(data: PairSizes, canvas: Canvas) -> Axes:
+    """Pairs by the size of their difference, stacked: the colour says what is significant, and what users notice."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes = canvas.axes(2.4)
+    largest = float(data.difference.max()) or 1.0
+    edges = np.linspace(0.0, largest, min(int(6 * canvas.width), max(8, len(data.p))) + 1)
+    below = np.zeros(len(edges) - 1)
+    for label, colour, here in _answers(data):
+        if here.any():
+            counts = np.histogram(data.difference[here], edges)[0].astype(np.float64)
+            look: dict[str, Any] = {"color": PALETTE[colour], "edgecolor": PALETTE["paper"], "linewidth": 0.5}
+            name = f"{label} ({int(here.sum()):,})"
+            bars = axes.bar(edges[:-1], counts, np.diff(edges), below, align="edge", label=name, **look)
+            for bar, n, start, end in zip(bars, counts, edges[:-1], edges[1:], strict=True):
+                if n:
+                    describe(bar, [f"{start:.3f} to {end:.3f}: {counted(int(n), 'pair')}, {label}"])
+            below += counts
+    if data.margin is not None and data.margin <= largest:
+        axes.axvline(data.margin, color=PALETTE["ink"], linewidth=0.9, linestyle=DASHED)
+        axes.text(data.margin, 1.0, f"matters from {data.margin:.2g}", transform=axes.get_xaxis_transform(),
+                  ha="center", va="bottom")  # fmt: skip
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.set_xlim(0.0, largest)
+    label_axes(axes, data.label, "pairs of systems")
+    axes.grid(visible=False, axis="x")
+    canvas.legend(axes, per_row=2 if canvas.width < PAGE / 2 else None)
+    return axes
+
+
+def _answers(data: PairSizes) -> list[tuple[str, str, Mask]]:
+    """Words, colour and pairs for each combination of the two answers."""
+    real = data.significant
+    if data.noticeable is None:
+        return [("significant", "accent", real), ("not significant", "line", ~real)]
+    noticed = data.noticeable
+    return [
+        ("significant and noticeable", "accent", real & noticed),
+        ("noticeable only", "warm", ~real & noticed),
+        ("significant only", "soft", real & ~noticed),
+        ("neither", "line", ~real & ~noticed),
+    ]
 
 
 @dataclass(frozen=True)
 class HardQueries:
-    """Effectiveness of every system on the hardest queries: queries x systems."""
+    """Effectiveness of every system on the hardest queries, queries x systems, as shares of ``top``."""
 
     label: str
     queries: tuple[str, ...]
     systems: tuple[str, ...]
     values: Floats
+    top: float = 1.0
 
 
-def hard_queries(data: HardQueries) -> Figure:
+def hard_queries(data: HardQueries, canvas: Canvas) -> Axes:
     """A dot for each query and system, the larger the better."""
-    from matplotlib import pyplot
-
     n_queries, n_systems = data.values.shape
-    figure, axes = pyplot.subplots(figsize=(min(_WIDTH, 2.2 + 0.3 * n_systems), _height(n_queries) + 0.5))
+    rows, columns = canvas.names(data.queries, part=0.25), canvas.names(data.systems, part=0.25)
+    width = min(canvas.width, 1.4 + 0.24 * n_systems)
+    cell = min(0.24, (width - 1.2) / n_systems)  # inches
+    axes = canvas.axes(1.5 + max(cell, _ROW) * n_queries, width=width)
     column, row = np.meshgrid(np.arange(n_systems), np.arange(n_queries))
-    sizes = 90 * np.clip(np.nan_to_num(data.values), 0.0, 1.0)
-    axes.scatter(column, row, s=90, facecolor="none", edgecolor=PALETTE["line"], linewidth=0.6)
-    axes.scatter(column, row, s=sizes, color=PALETTE["accent"], linewidth=0)
-    _matrix_axes(axes, data.queries, data.systems, data.label)
-    return figure
+    full = (72 * 0.85 * min(cell, _ROW)) ** 2
+    axes.scatter(column, row, s=full * np.clip(np.nan_to_num(data.values), 0.0, 1.0), color=PALETTE["accent"],
+                 linewidth=0)  # fmt: skip
+    rings = axes.scatter(column, row, s=full, facecolor="none", edgecolor=PALETTE["line"], linewidth=0.6)
+    if n_systems <= _MOST_DESCRIBED:
+        values = zip(product(data.queries, data.systems), (data.top * data.values).ravel(), strict=True)
+        describe(rings, [f"{system}, {query}: {value:.3f}" for (query, system), value in values])
+    step = int(np.ceil(0.8 * _ROW / cell))
+    axes.set_xticks(np.arange(0, n_systems, step), columns[::step], rotation=90)
+    axes.set_yticks(np.arange(n_queries), rows)
+    axes.set_xlim(-0.5, n_systems - 0.5)
+    axes.set_ylim(n_queries - 0.5, -0.5)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_title(data.label)
+    return axes
 
 
-_PANEL_HEIGHT = 2.5
+_PANEL_HEIGHT = 2.1
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "osD^vPX*"
+_MOST_MARKS = 12  # on a line: more are most of what a page weighs
+_MARKS_APART = 0.12  # of the diagonal of the axes
 _EDGE = 0.02  # of an axis, on either side, so that markers at its ends are whole
-_PER_INCH, _PER_LINE = 14, 7  # characters of a legend: in an inch, and as wide as the line before its text
 
 
 @dataclass(frozen=True)
@@ -335,13 +465,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves on the same axes, with horizontal lines at ``levels``, texts at ``marks``, and the ``diagonal`` y = x."""
+    """Curves on the same axes, with horizontal lines at ``levels``, upright ones, texts at ``marks``, and y = x."""
 
     title: str
     curves: tuple[Curve, ...]
     levels: tuple[float, ...] = ()
     diagonal: bool = False
     marks: tuple[tuple[float, float, str], ...] = ()
+    uprights: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -361,24 +492,14 @@ class Curves:
     y_top: float | None = None
 
 
-def curves(data: Curves) -> Figure:
+def curves(data: Curves, canvas: Canvas) -> Grid:
     """Every curve as a line with its band, one style per label in all panels, and one legend below them."""
-    from matplotlib import pyplot
     from matplotlib.lines import Line2D
 
-    n_columns = min(data.columns, len(data.panels))
+    n_columns = canvas.columns(len(data.panels), most=data.columns)
     n_rows = -(-len(data.panels) // n_columns)
     labels = list(dict.fromkeys(curve.label for panel in data.panels for curve in panel.curves))
-    legend_columns = _legend_columns(labels)
-    legend_rows = -(-len(labels) // legend_columns)
-    figure, axes = pyplot.subplots(
-        n_rows,
-        n_columns,
-        figsize=(_WIDTH, _PANEL_HEIGHT * n_rows + 0.25 * legend_rows + 0.2),
-        sharey=data.share_y,
-        sharex=True,
-        squeeze=False,
-    )
+    axes = canvas.grid(_PANEL_HEIGHT * n_rows + 0.2, rows=n_rows, columns=n_columns, sharey=data.share_y, sharex=True)
     flat = axes.ravel()
     for place, panel in enumerate(data.panels):
         _draw(flat[place], panel, data, labels)
@@ -393,21 +514,17 @@ def curves(data: Curves) -> Figure:
         last = max((x for panel in data.panels for curve in panel.curves for x in curve.x.tolist()), default=1.0)
         flat[0].set(xlim=(0, (1 + _EDGE) * last), ylim=(-_EDGE * data.y_top, (1 + _EDGE) * data.y_top))
     if len(labels) > 1:
-        handles = [Line2D([], [], label=label, **_look(labels, label)) for label in labels]
-        figure.legend(handles=handles, loc="outside lower center", ncols=legend_columns, frameon=False)
-    return figure
+        joined = {curve.label for panel in data.panels for curve in panel.curves if curve.joined}
+        looks = {
+            label: line_look(place) | ({} if label in joined else {"linestyle": "none"})
+            for place, label in enumerate(labels)
+        }
+        canvas.legend(flat[0], [Line2D([], [], label=label, **look) for label, look in looks.items()])
+    return axes
 
 
-def _legend_columns(labels: Sequence[str]) -> int:
-    """As few rows as the width allows, and rows as even as possible."""
-    most = max(1, int(_WIDTH * _PER_INCH / (max(map(len, labels), default=0) + _PER_LINE)))
-    rows = -(-len(labels) // most) or 1
-    return -(-len(labels) // rows) or 1
-
-
-def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
-    """Colour, dashes and marker of a label: no two are alike, even in black and white."""
-    place = labels.index(label)
+def line_look(place: int) -> dict[str, Any]:
+    """Colour, dashes and marker of the line at a place: no two are alike, even in black and white."""
     return {
         "color": PALETTE[COLOURS[place % len(COLOURS)]],
         "linestyle": _DASHES[place // len(COLOURS) % len(_DASHES)],
@@ -431,32 +548,46 @@ def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None
     for level in panel.levels:
         axes.axhline(level, color=PALETTE["muted"], linewidth=0.8, linestyle=":")
     for curve in panel.curves:
-        look = _look(labels, curve.label) | ({} if curve.joined else {"linestyle": "none"})
+        look = line_look(labels.index(curve.label)) | ({} if curve.joined else {"linestyle": "none"})
         shown = (curve.y > 0) if data.log_y else np.isfinite(curve.y)  # a logarithm has no place for 0
-        axes.plot(curve.x[shown], curve.y[shown], **look)
+        apart = _MARKS_APART if curve.joined and shown.sum() > _MOST_MARKS else None
+        axes.plot(curve.x[shown], curve.y[shown], markevery=apart, **look)
         if curve.low is not None and curve.high is not None:
             floor = float(curve.y[shown].min()) / 3 if data.log_y and shown.any() else -np.inf
             low = np.maximum(curve.low[shown], floor)
             if shown.sum() == 1:  # a band of one point cannot be seen
                 axes.vlines(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.5, linewidth=1.3)
             axes.fill_between(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.15, linewidth=0)
+        if shown.sum() <= _MOST_DESCRIBED:
+            points = axes.scatter(curve.x[shown], curve.y[shown], color=look["color"], alpha=0)
+            describe(points, [_point_words(curve, place) for place in np.flatnonzero(shown).tolist()])
     if panel.diagonal and panel.curves:
         ends = np.array([min(c.x.min() for c in panel.curves), max(c.x.max() for c in panel.curves)])
         axes.plot(ends, ends, color=PALETTE["muted"], linewidth=0.8, linestyle=":")
     for x, y, text in panel.marks:
-        axes.annotate(text, (x, y), textcoords="offset points", xytext=(4, 4), color=PALETTE["muted"], fontsize=8)
-    axes.set_title(panel.title, fontsize=9)
+        axes.annotate(text, (x, y), textcoords="offset points", xytext=(4, 4), color=PALETTE["muted"])
+    for x, text in panel.uprights:
+        axes.axvline(x, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
+        axes.annotate(text, (x, 0), xycoords=axes.get_xaxis_transform(), textcoords="offset points", xytext=(3, 3))
+    axes.set_title(panel.title)
     axes.grid(visible=True)
-    axes.set_axisbelow(True)
+
+
+def _point_words(curve: Curve, place: int) -> str:
+    ends = ""
+    if curve.low is not None and curve.high is not None and np.isfinite(curve.low[place]):
+        ends = f" [{curve.low[place]:.3g}, {curve.high[place]:.3g}]"
+    return f"{curve.label}: {curve.y[place]:.3g}{ends} at {curve.x[place]:,.6g}"
 
 
 def _plain_logarithms(axis: Axis) -> None:
     """Ticks written as plain numbers, and between powers of ten only where there are few of those."""
-    from matplotlib.ticker import FuncFormatter, LogFormatter
+    from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator
 
     class Between(LogFormatter):
         def __call__(self, x: float, pos: int | None = None) -> str:
             return f"{x:g}" if super().__call__(x, pos) else ""
 
+    axis.set_major_locator(LogLocator(numticks=6))
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axis.set_minor_formatter(Between(labelOnlyBase=False, minor_thresholds=(1, 0.4)))

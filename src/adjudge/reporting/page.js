@@ -2,17 +2,17 @@
    without this script tables keep their order, and figures show values as tooltips. */
 
 const first = (text) => {
-  const found = text.replaceAll(",", "").replaceAll("−", "-").match(/^[^\p{L}\d.+-]*([-+]?[\d.]+(e[-+]?\d+)?)/iu);
-  return found ? Number.parseFloat(found[1]) : NaN;
+  const found = text.replaceAll(",", "").replaceAll("−", "-").match(/^[^\p{L}\d.+-]*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/iu);
+  return found && Number.parseFloat(found[1]);
 };
 const isKnown = (text) => text !== "" && text !== "–";
 const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
 
 /** Compares cells of a column: numbers where it holds numbers, words among them ("never") as the largest. */
 function comparison(texts, isText) {
-  const numbers = texts.filter((text) => !Number.isNaN(first(text))).length;
+  const numbers = texts.filter((text) => first(text) !== null).length;
   if (numbers === 0 || (isText && numbers < texts.length)) return collator.compare;
-  const value = (text) => (Number.isNaN(first(text)) ? Infinity : first(text));
+  const value = (text) => first(text) ?? Infinity;
   return (a, b) => (value(a) === value(b) ? 0 : value(a) < value(b) ? -1 : 1);
 }
 
@@ -44,29 +44,30 @@ function sortable(table) {
 }
 
 function readable(figure) {
-  const marks = [...figure.querySelectorAll("svg .datum")];
-  if (!marks.length) return;
+  const all = [...figure.querySelectorAll(".datum")];
+  if (!all.length) return;
   const words = document.createElement("p");
   words.className = "value";
   words.setAttribute("role", "status");
   words.textContent = "Point at a mark, or press the arrow keys, to read its value.";
-  figure.querySelector("svg").after(words);
-  let at = -1;
-  const show = (place) => {
-    marks[at]?.classList.remove("shown");
-    at = place;
-    marks[at].classList.add("shown");
-    words.textContent = marks[at].querySelector("title").textContent;
+  figure.querySelector("figcaption").before(words);
+  let at = null;
+  const show = (mark) => {
+    at?.classList.remove("shown");
+    at = mark;
+    at.classList.add("shown");
+    words.textContent = at.querySelector("title").textContent;
   };
   figure.addEventListener("pointerover", (event) => {
     const mark = event.target.closest(".datum");
-    if (mark) show(marks.indexOf(mark));
+    if (mark) show(mark);
   });
   figure.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (event.target !== figure || !step) return;
     event.preventDefault();
-    show((Math.max(at, step < 0 ? 0 : -1) + step + marks.length) % marks.length);
+    const seen = all.filter((mark) => mark.getClientRects().length); // the drawing for narrow pages, or the other one
+    show(seen.at((seen.indexOf(at) + (at === null && step < 0 ? 0 : step)) % seen.length));
   });
 }
 

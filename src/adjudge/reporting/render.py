@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from functools import cache
@@ -17,7 +16,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 from adjudge.io import write_whole
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reporting.figures import DARK, DESCRIPTIONS, PALETTE, style
+from adjudge.reporting.figures import COLUMN, DARK, DESCRIPTIONS, PAGE, PALETTE
 from adjudge.tables import Table, as_json, escape_latex, escape_markdown
 
 if TYPE_CHECKING:
@@ -56,13 +55,15 @@ def form_of(path: str | Path) -> str:
     return form
 
 
-def write_report(report: Report, path: str | Path, *, figures: str | Path | None = None) -> None:
-    """Write a report to a file, whole or not at all, and its figures to a folder."""
+def write_report(
+    report: Report, path: str | Path, *, figures: str | Path | None = None, figure_width: float = PAGE
+) -> None:
+    """Write a report to a file, whole or not at all, and its figures to a folder, so many inches wide."""
     there = "" if figures is None else os.path.relpath(figures, Path(path).parent)
     text = render(report, form_of(path), figures="" if there == os.curdir else there)
     write_whole(Path(path), text.encode())
     if figures is not None:
-        write_figures(report, Path(figures))
+        write_figures(report, Path(figures), width=figure_width)
 
 
 def _html(report: Report) -> str:
@@ -83,6 +84,10 @@ def _html(report: Report) -> str:
         "script": markupsafe.Markup(page_script()),
         "kind": lambda block: type(block).__name__,
         "svg": _inline_svg,
+        "column": COLUMN,
+        "unbroken": lambda text: re.sub(
+            r"(?<=\d) (?=%)|(?<=[=±≥≤<]) (?=[\d.])|(?<=[αp]) (?=[=<≤])", "\N{NO-BREAK SPACE}", text
+        ),
     }
     return _page().render(values) + "\n"
 
@@ -107,18 +112,19 @@ def page_script() -> str:
     return (_HERE / "page.js").read_text(encoding="utf-8")
 
 
-def _inline_svg(block: FigureBlock) -> Any:
-    """The figure as an SVG element whose colours follow the page's, no wider than it was drawn."""
+def _inline_svg(block: FigureBlock, width: float = PAGE) -> Any:
+    """The figure as an SVG element whose colours follow the page's, not much wider than it was drawn."""
     import markupsafe
 
-    text = figure_bytes(block, "svg").decode()
+    text = figure_bytes(block, "svg", width=width).decode()
+    name = block.name if width == PAGE else f"{block.name}-narrow"
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
-    width = re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)
+    drawn = re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r"<[^>]+>", lambda tag: _themed(tag[0], block.name), text)
+    text = re.sub(r"<[^>]+>", lambda tag: _themed(tag[0], name), text)
     label = markupsafe.escape(block.alt)
-    widest = "" if width is None else f' style="max-width: {float(width[1]) * 1.5:.0f}px"'
+    widest = "" if drawn is None else f' style="max-width: {float(drawn[1]) * 1.5:.0f}px"'
     return markupsafe.Markup(text.replace("<svg", f'<svg role="img" aria-label="{label}"{widest}', 1))
 
 
@@ -130,21 +136,17 @@ def _themed(tag: str, name: str) -> str:
     return tag
 
 
-def figure_bytes(block: FigureBlock, form: str) -> bytes:
-    """One figure as ``svg`` or ``pdf``, the same bytes every time."""
+def figure_bytes(block: FigureBlock, form: str, *, width: float = PAGE) -> bytes:
+    """One figure as ``svg`` or ``pdf``, so many inches wide, the same bytes every time."""
     need("plots", "Figures need")
-    import matplotlib as mpl
-    from matplotlib import pyplot
+    from adjudge.reporting.canvas import draw
 
     metadata = {"Date": None} if form == "svg" else {"CreationDate": None}
     buffer = io.BytesIO()
-    with mpl.rc_context(style()), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # characters that a font lacks, names too long for a layout
-        drawing = block.draw(block.data)
-        if form == "svg":
-            _link_marks(drawing)
-        drawing.savefig(buffer, format=form, metadata=metadata)
-        pyplot.close(drawing)
+    drawing = draw(block, width=width)
+    if form == "svg":
+        _link_marks(drawing)
+    drawing.savefig(buffer, format=form, metadata=metadata)
     return _with_titles(buffer.getvalue()) if form == "svg" else buffer.getvalue()
 
 
@@ -166,15 +168,15 @@ def _with_titles(svg: bytes) -> bytes:
     return svg.replace(b"</a>", b"</g>") if n_marks else svg
 
 
-def write_figures(report: Report, directory: Path) -> list[Path]:
-    """Write every figure as SVG and PDF; returns the paths."""
+def write_figures(report: Report, directory: Path, *, width: float = PAGE) -> list[Path]:
+    """Write every figure as SVG and PDF, so many inches wide; returns the paths."""
     need("plots", "Figures need")  # before a folder is made for them
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for block in report.figures:
         for form in ("svg", "pdf"):
             target = directory / f"{block.name}.{form}"
-            write_whole(target, figure_bytes(block, form))
+            write_whole(target, figure_bytes(block, form, width=width))
             written.append(target)
     return written
 

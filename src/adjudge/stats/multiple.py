@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from string import ascii_letters
 from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats
+from adjudge.arrays import Floats, Mask
 from adjudge.checks import PROBABILITY, RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
@@ -210,6 +211,55 @@ def adjust(tests: PairedTests, *, correction: str = "holm") -> PairedTests:
     if two_sided:
         p.T[family] = p[family]
     return replace(tests, p=p, error=tests.error * p / tests.p, correction=correction)
+
+
+def tie_groups(tied: Mask) -> tuple[tuple[int, ...], ...]:
+    """Groups of systems none of which differ, so that two systems share a group exactly where they are tied.
+
+    ``tied`` is systems x systems; the order of systems is that of the groups, and of places within them. A system that
+    is tied with none is a group of its own. Each pair that no group holds yet begins one, to which the systems that are
+    tied with all of it are added in their order; groups that the others make superfluous are left out. Letters of
+    groups beside systems are the compact letter display. Where ties are transitive along the order, groups are its
+    longest stretches without a difference.
+
+    Reference: Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. JCGS 13(2).
+    doi:10.1198/1061860043515
+
+    >>> apart = np.array([[0, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 1, 0, 0]])
+    >>> tie_groups(apart == 0)
+    ((0, 1), (1, 2), (2, 3))
+    """
+    linked = tied | np.eye(len(tied), dtype=np.bool_)
+    held = np.zeros(linked.shape, dtype=np.int64)  # how many groups hold a pair
+    groups = []
+    for first, row in enumerate(linked):
+        for second in np.flatnonzero(row):
+            if held[first, second] or (first == second and row.sum() > 1):
+                continue
+            group, common = [first], row.copy()
+            while common[second] or common.any():
+                member = second if common[second] else int(np.argmax(common))
+                group.append(int(member))
+                common &= linked[member]
+                common[group] = False
+            places = np.unique(group)
+            held[np.ix_(places, places)] += 1
+            groups.append(places)
+    for places in list(groups):
+        if len(places) > 1 and (held[np.ix_(places, places)] > 1).all():
+            held[np.ix_(places, places)] -= 1
+            groups = [other for other in groups if other is not places]
+    return tuple(sorted(tuple(places.tolist()) for places in groups))
+
+
+def group_letter(place: int) -> str:
+    """The letter of a group: a to z, then A to Z, then with numbers.
+
+    >>> [group_letter(place) for place in (0, 25, 26, 51, 52, 53)]
+    ['a', 'z', 'A', 'Z', 'a2', 'b2']
+    """
+    again, place = divmod(place, len(ascii_letters))
+    return f"{ascii_letters[place]}{again + 1 if again else ''}"
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,8 @@ def fewest_queries(
     >>> fewest_queries(0.05, 0.25, alpha=0.05, power=0.8), fewest_queries(0.0, 0.25, alpha=0.05, power=0.8)
     (199, None)
     """
-    if _power(*np.broadcast_arrays(difference, sd, MOST_QUERIES), alpha, alternative) < power:
+    reached = _power(np.float64(difference), np.float64(sd), np.int64(MOST_QUERIES), alpha, alternative)  # type: ignore[arg-type]
+    if reached < power:
         return None
     return int(queries_needed(difference, sd, alpha=alpha, power=power, alternative=alternative))
 

@@ -13,7 +13,9 @@ from adjudge.checks import CONFIDENCE, SEED, Interval, checked
 from adjudge.errors import unknown
 from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.model.effectiveness import Effectiveness, mean_over_queries
-from adjudge.results import Column, Result
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import Forest, forest
+from adjudge.results import Column, Result, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.intervals import bootstrap_interval, t_interval
 from adjudge.tables import Heading, Table
@@ -128,9 +130,27 @@ class Summary(Result, Sequence[MeanEffectiveness]):
             styles=best,
         )
 
+    @figure("forest")
+    def _forest(self, *, measure: str = "") -> FigureBlock:
+        """Means of one measure, the first unless another is named."""
+        rows = self[measure or self.measures[0]]
+        name, level = rows[0].measure, percent(self.confidence)
+        means = np.array([[row.mean, row.low, row.high] for row in rows]).T
+        systems = tuple(row.system for row in rows)
+        data = Forest(f"{name}, mean and {level} interval", systems, *means)
+        return FigureBlock(
+            "forest", f"Means of {name}.", means_in_words(name, systems, means[0].tolist()), data, forest
+        )
+
     def __repr__(self) -> str:
         measures = dict.fromkeys(row.measure for row in self.rows)
         return f"<Summary: {counted(len(self.rows) // max(len(measures), 1), 'system')} ({', '.join(measures)})>"
+
+
+def means_in_words(measure: str, systems: Sequence[str], means: Sequence[float]) -> str:
+    """What a figure of means shows, from the first system to the last."""
+    ends = f"from {systems[0]} at {number(means[0], 3)} to {systems[-1]} at {number(means[-1], 3)}"
+    return f"Mean {measure} of {counted(len(systems), 'system')} with its interval, {ends}."
 
 
 def share_range(shares: Iterable[float]) -> str:

@@ -22,13 +22,32 @@ from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown, warn
 from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
-from adjudge.results import Column, Result, Rows
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import (
+    CriticalDifference,
+    Forest,
+    PairMatrix,
+    PairSizes,
+    critical_difference,
+    forest,
+    pair_matrix,
+    pair_sizes,
+)
+from adjudge.results import Column, Result, Rows, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.effects import LIBERAL, MANY_QUERIES, Effects, Verdict, effect_sizes, p_equivalence
 from adjudge.stats.intervals import bootstrap_differences
-from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
+from adjudge.stats.multiple import (
+    CORRECTIONS,
+    FAMILYWISE_TESTS,
+    FriedmanResult,
+    friedman,
+    group_letter,
+    tie_groups,
+)
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
 from adjudge.stats.ranks import Ranks
+from adjudge.stats.summary import means_in_words, summarize
 from adjudge.tables import Heading, Table, as_csv, as_json
 from adjudge.text import counted, percent, shown_p, with_interval
 from adjudge.users.combinations import in_unit_interval, scale_of
@@ -129,14 +148,24 @@ _MOST_RESAMPLES = 2_000_000  # that the default goes up to for many pairs
 _SMALL_SAMPLE = 30  # below it the bootstrap finds too much
 
 
+MOST_RANKED = 40
+"""Systems in a critical-difference diagram."""
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """All compared pairs under one measure, largest difference first, and what was asked of them."""
+    """All compared pairs under one measure, largest difference first, and what was asked of them.
+
+    ``means`` and their ``intervals`` are of the systems; ``friedman`` is there for three systems or more on queries
+    that all of them have.
+    """
 
     measure: str
     pairs: tuple[Pair, ...]
     systems: tuple[str, ...]
     means: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
+    friedman: FriedmanResult | None
     test: str
     correction: str
     alternative: Alternative
@@ -186,10 +215,8 @@ class Comparison(Result):
             p[place[pair.system], place[pair.other]] = pair.p_corrected
         found = Ranks(np.array(self.means), p, p <= self.alpha)
         order = sorted(range(len(place)), key=lambda s: (-self.means[s], self.systems[s]))
-        columns = (found.rank, found.low, found.high, found.tier)
-        rows = tuple(
-            PossibleRank(self.systems[s], *(int(column[s]) for column in columns), self.means[s]) for s in order
-        )
+        places = np.stack([found.rank, found.low, found.high, found.tier], axis=1).tolist()
+        rows = tuple(PossibleRank(self.systems[s], *places[s], mean=self.means[s]) for s in order)
         return Rows(PossibleRank, rows, f"{self.measure}: ranks that are possible, {self._how}")
 
     @cached_property
@@ -226,6 +253,118 @@ class Comparison(Result):
         claims = (Verdict.EQUIVALENT, Verdict.BOTH)
         few = any(pair.verdict in claims and pair.n_queries < MANY_QUERIES for pair in self.pairs)
         return LIBERAL if few else None
+
+    @cached_property
+    def ranking(self) -> tuple[str, ...]:
+        """Systems from the highest mean to the lowest."""
+        return tuple(self.systems[s] for s in self._order)
+
+    @cached_property
+    def _order(self) -> list[int]:
+        return sorted(range(len(self.systems)), key=lambda s: -self.means[s])
+
+    def _matrix(self, order: Sequence[str], name: str) -> Floats:
+        """A number of every pair, systems x systems in this order; 0 on the diagonal and where nothing was compared."""
+        place = {system: i for i, system in enumerate(order)}
+        matrix = np.zeros((len(order), len(order)))
+        for pair in self.pairs:
+            a, b, value = place[pair.system], place[pair.other], float(getattr(pair, name) or 0.0)
+            matrix[a, b], matrix[b, a] = value, -value if name == "difference" else value
+        return matrix
+
+    def tie_groups(self, order: Sequence[str] | None = None) -> tuple[tuple[int, ...], ...]:
+        """Places of systems none of which differ significantly, by default in the :attr:`ranking`.
+
+        Two systems share a group exactly where their difference is not significant. Nothing with pairs left out.
+        """
+        if not self.complete:
+            return ()
+        return tie_groups(self._matrix(order or self.ranking, "significant") == 0)
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """The letters of the groups of each system, best first: systems that share one do not differ significantly."""
+        found = dict.fromkeys(self.ranking, "")
+        for place, group in enumerate(self.tie_groups()):
+            for member in group:
+                found[self.ranking[member]] += group_letter(place)
+        return found
+
+    @figure("forest")
+    def _forest(self) -> FigureBlock:
+        """Means with intervals, and who is tied with whom."""
+        level, groups = percent(self.confidence), self.tie_groups()
+        means = np.array([[self.means[s], *self.intervals[s]] for s in self._order]).T
+        letters = tuple(map(group_letter, range(len(groups))))
+        label = f"{self.measure}, mean and {level} interval"
+        data = Forest(label, self.ranking, means[0], means[1], means[2], groups, letters)
+        caption = f"Means of {self.measure} with {level} intervals."
+        if groups:
+            caption += (
+                " Systems beside one bar do not differ significantly. Intervals may overlap although two systems do."
+            )
+        return FigureBlock(
+            "forest", caption, means_in_words(self.measure, self.ranking, means[0].tolist()), data, forest
+        )
+
+    @figure("pair-sizes")
+    def _differences(self) -> FigureBlock:
+        """How large differences are, which are significant, and which users notice."""
+        known = self.pairs[0].noticeable is not None
+        data = PairSizes(
+            f"size of the difference in {self.measure}",
+            np.array([abs(pair.difference) for pair in self.pairs]),
+            np.array([pair.p_corrected for pair in self.pairs]),
+            np.array([pair.significant for pair in self.pairs], dtype=np.bool_),
+            np.array([pair.noticeable for pair in self.pairs], dtype=np.bool_) if known else None,
+            self.alpha,
+            self.margin,
+        )
+        caption = "Pairs of systems by the size of their difference, and whether it is significant"
+        caption += " and noticeable; the dashed line is the smallest difference that matters." if known else "."
+        alt = f"{counted(len(self), 'pair')}, {sum(pair.significant for pair in self)} of them significant"
+        alt += f"; in {len(self.parted)} significant and noticeable disagree." if known else "."
+        return FigureBlock("pair-sizes", caption, alt, data, pair_sizes)
+
+    @figure("pair-matrix")
+    def _pair_matrix(self) -> FigureBlock:
+        """The difference of every pair, once."""
+        if not self.complete:
+            raise AdjudgeError("a pair matrix needs all pairs of systems; here only those with baselines were compared")
+        order, known = self.ranking, self.pairs[0].noticeable is not None
+        significant = self._matrix(order, "significant") > 0
+        data = PairMatrix(
+            f"differences in {self.measure}",
+            order,
+            self._matrix(order, "difference"),
+            significant,
+            self._matrix(order, "noticeable") > 0 if known else None,
+            ("significant", "not significant", *(("noticeable", "not noticeable") if known else ())),
+        )
+        caption = (
+            "Each pair once, in the row of the better system and the column of the worse one, whose names stand on the "
+            "diagonal. The area of a square is the size of the difference."
+        )
+        alt = f"Differences of {counted(len(self), 'pair')}, {int(significant.sum()) // 2} of them significant."
+        return FigureBlock("pair-matrix", caption, alt, data, pair_matrix)
+
+    @figure("critical-difference")
+    def _critical_difference(self) -> FigureBlock:
+        """Mean ranks, and who is tied with whom."""
+        if self.friedman is None or not self.complete:
+            raise AdjudgeError("mean ranks need three systems or more, compared in all pairs on queries that all have")
+        if len(self.systems) > MOST_RANKED:
+            raise AdjudgeError(
+                f"a critical-difference diagram has up to {MOST_RANKED} systems, got {len(self.systems)}"
+            )
+        ranks = len(self.systems) + 1 - self.friedman.mean_ranks  # 1 is best
+        order = np.argsort(ranks, kind="stable")
+        names = tuple(self.systems[i] for i in order)
+        groups = tuple(group for group in self.tie_groups(names) if len(group) > 1)
+        data = CriticalDifference(f"mean rank in {self.measure}", names, ranks[order], groups)
+        alt = f"Systems by mean rank from {names[0]} to {names[-1]}, with {counted(len(groups), 'group')} of ties."
+        caption = "Mean rank over queries, 1 is best; systems under one bar cannot be told apart by this collection."
+        return FigureBlock("critical-difference", caption, alt, data, critical_difference)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -348,7 +487,8 @@ def compare(
     eff, seed = as_effectiveness(eff), as_seed(seed)
     baselines = _baselines(baseline, eff.systems)
     _check(eff, test=test, correction=correction, alternative=alternative, baselines=baselines)
-    matrix = _complete(eff.matrix()) if test in FAMILYWISE_TESTS else eff.matrix()
+    eff = _complete(eff) if test in FAMILYWISE_TESTS else eff
+    matrix = eff.matrix()
     if resamples is None:  # enough for a corrected p-value well below α
         n_pairs = math.comb(len(eff.systems), 2)
         n_pairs -= math.comb(len(eff.systems) - len(baselines), 2) if baselines else 0
@@ -368,11 +508,14 @@ def compare(
     family = _Family(matrix, effects, tests, used, alpha, used_margin, margin is not None, lookup.mapping)
     settings = {"test": test, "correction": used, "alternative": alternative, "alpha": alpha, "confidence": confidence}
     extra = {"interval": interval, "baselines": list(baselines), "margin": used_margin, "resamples": tests.resamples}
+    means = {row.system: row for row in summarize(eff, confidence=confidence, interval=interval, seed=seed)}
     return Comparison(
         eff.measures[0],
         tuple(sorted(family.pairs(first, second), key=lambda pair: -pair.difference)),
         eff.systems,
         tuple(np.nanmean(matrix, axis=0).tolist()),
+        tuple((means[system].low, means[system].high) for system in eff.systems),
+        friedman(matrix, systems=eff.systems) if matrix.shape[1] > 2 and np.isfinite(matrix).all() else None,
         test,
         used,
         alternative,
@@ -503,15 +646,16 @@ def _check(
         raise AdjudgeError(f"alternative={alternative!r} needs a baseline: two-sided, the data may say who is better.")
 
 
-def _complete(matrix: Floats) -> Floats:
+def _complete(eff: Effectiveness) -> Effectiveness:
     """The queries that every system has, with a warning where they are fewer."""
-    inside: Mask = np.asarray(np.isfinite(matrix).all(axis=1))
-    if not inside.all():
-        warn(
-            f"Tests of the whole family use the {int(inside.sum())} of {len(inside)} queries that every system has.",
-            stacklevel=3,
-        )
-    return matrix[inside]
+    inside: Mask = np.asarray(np.isfinite(eff.matrix()).all(axis=1))
+    if inside.all():
+        return eff
+    warn(
+        f"Tests of the whole family use the {int(inside.sum())} of {len(inside)} queries that every system has.",
+        stacklevel=3,
+    )
+    return eff.select(queries=[eff.queries[place] for place in np.flatnonzero(inside)])
 
 
 def run_test(

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
-from adjudge.reporting.figures import PALETTE, canvas
+from adjudge.reporting.figures import DASHED, PALETTE, Grid, label_axes, name_rows, rows_height
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from adjudge.reporting.canvas import Canvas
 
 
-_WIDTH, _PANEL = 7.2, 2.15
+_PANEL = 2.0
 _SERIES = ("accent", "muted", "warm")
 _MARKS = ("o", "s", "^")
-_LETTERS_PER_INCH, _LETTERS_PER_MARK = 14, 7  # of a legend: how wide words are, and the line before them
 
 
 @dataclass(frozen=True)
@@ -53,74 +53,62 @@ class Panels:
     panels: tuple[Panel, ...]
 
 
-def satisfaction_panels(data: Panels) -> Figure:
+def satisfaction_panels(data: Panels, canvas: Canvas) -> Grid:
     """Bins as dots with their intervals; the first curve solid, the second dashed."""
-    figure, cells = _multiples(data)
+    grid, cells = _multiples(data, canvas)
     for axes, panel in zip(cells, data.panels, strict=True):
         for series in panel.series:
             axes.vlines(series.x, series.low, series.high, color=PALETTE["soft"], linewidth=1.4)
             axes.plot(series.x, series.share, "o", color=PALETTE["soft"], markersize=3.2, label=data.series[0])
         for i, (name, curve) in enumerate(zip(data.curves, panel.curves, strict=True)):
-            colour, dashes = (("accent", "-"), ("warm", (0, (4, 2))))[i % 2]
+            colour, dashes = (("accent", "-"), ("warm", DASHED))[i % 2]
             axes.plot(data.grid, curve, color=PALETTE[colour], linewidth=1.5, linestyle=dashes, label=name)
-    _legend(figure, cells[0])
-    return figure
+    canvas.legend(cells[0])
+    return grid
 
 
-def agreement_panels(data: Panels) -> Figure:
+def agreement_panels(data: Panels, canvas: Canvas) -> Grid:
     """One colour per answer, dots and intervals for bins, a line for the curve; upright where half notice."""
-    figure, cells = _multiples(data)
+    grid, cells = _multiples(data, canvas)
     for axes, panel in zip(cells, data.panels, strict=True):
         if panel.mark is not None and np.isfinite(panel.mark[0]):
             value, low, high = panel.mark
             if np.isfinite(low) and np.isfinite(high):
                 axes.axvspan(low, high, color=PALETTE["line"], alpha=0.45, linewidth=0)
-            axes.axvline(value, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
-            axes.text(value, 1.01, f"{value:.2f}", ha="center", va="bottom", fontsize=7.5, color=PALETTE["muted"])
+            axes.axvline(value, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
+            axes.text(value, 1.01, f"{value:.2f}", ha="center", va="bottom", color=PALETTE["muted"])
         for i, (name, series, curve) in enumerate(zip(data.series, panel.series, panel.curves, strict=True)):
             colour = PALETTE[_SERIES[i % 3]]
             axes.vlines(series.x, series.low, series.high, color=colour, linewidth=0.9, alpha=0.6)
             axes.plot(series.x, series.share, _MARKS[i % 3], color=colour, markersize=2.8, alpha=0.8)
             axes.plot(data.grid, curve, color=colour, linewidth=1.5, label=name)
-    _legend(figure, cells[0])
-    return figure
+    canvas.legend(cells[0])
+    return grid
 
 
-def _multiples(data: Panels) -> tuple[Figure, list[Axes]]:
+def _multiples(data: Panels, canvas: Canvas) -> tuple[Grid, list[Axes]]:
     """Panels in rows of three, or fewer and wider ones; axes run from 0 to 1 in all."""
-    from matplotlib import pyplot
-
     n = len(data.panels)
-    columns = min(n, 3)
+    columns = canvas.columns(n, most=3, least=1.5)
     rows = -(-n // columns)
-    width = _WIDTH if columns == 3 else 2.9 * columns + 0.6
-    figure, grid = pyplot.subplots(
-        rows, columns, figsize=(width, _PANEL * rows + 0.7), sharex=True, sharey=True, squeeze=False
-    )
+    width = min(canvas.width, 2.4 * columns + 0.9)
+    grid = canvas.grid(_PANEL * rows + 0.2, rows=rows, columns=columns, width=width, sharex=True, sharey=True)
     cells = list(grid.flat)
     for axes in cells[n:]:
         axes.set_visible(False)
+    ticks, texts = [0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"]
     for i, (axes, panel) in enumerate(zip(cells, data.panels, strict=False)):
-        axes.set_xlim(-0.02, 1.02)
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
-        axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
-        axes.grid()
-        axes.set_axisbelow(True)
-        axes.set_title(panel.title, fontsize=8.5, loc="left", pad=14 if panel.mark is not None else 6)
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        axes.set_xticks(ticks, texts)
+        axes.set_yticks(ticks, texts)
+        axes.grid(visible=True)
+        axes.set_title(panel.title, pad=14 if panel.mark is not None else 6)
         if i + columns >= n:  # nothing below it
             axes.set_xlabel(data.x_label)
             axes.tick_params(labelbottom=True)
         if i % columns == 0:
             axes.set_ylabel(data.y_label)
-    return figure, cells[:n]
-
-
-def _legend(figure: Figure, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    letters = sum(len(label) + _LETTERS_PER_MARK for label in labels)
-    columns = len(labels) if letters <= figure.get_figwidth() * _LETTERS_PER_INCH else 1
-    figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False, fontsize=8)
+    return grid, cells[:n]
 
 
 @dataclass(frozen=True)
@@ -135,22 +123,19 @@ class Cumulative:
     marks_y: tuple[float, ...]
 
 
-def cumulative(data: Cumulative) -> Figure:
+def cumulative(data: Cumulative, canvas: Canvas) -> Axes:
     """A rising line for each name, a dot on it where people begin to notice."""
-    figure, (axes,) = canvas(2.9)
-    looks = (("accent", "-"), ("warm", "-"), ("ink", (0, (4, 2))), ("soft", (0, (1, 1))))
+    axes = canvas.axes(2.4)
+    looks = (("accent", "-"), ("warm", "-"), ("ink", DASHED), ("soft", (0, (1, 1))))
     for i, (name, share) in enumerate(zip(data.names, data.shares, strict=True)):
         colour, dashes = looks[i % len(looks)]
         axes.plot(data.grid, share, color=PALETTE[colour], linestyle=dashes, linewidth=1.4, label=name)
         axes.plot([data.marks_x[i]], [data.marks_y[i]], "o", color=PALETTE[colour], markersize=5.5)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.02)
-    axes.set_xlabel(data.x_label)
-    axes.set_ylabel("share of comparisons")
-    axes.grid()
-    axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
-    return figure
+    label_axes(axes, data.x_label, "share of comparisons")
+    canvas.legend(axes)
+    return axes
 
 
 @dataclass(frozen=True)
@@ -167,28 +152,27 @@ class People:
     bar: float
 
 
-def people(data: People) -> Figure:
+def people(data: People, canvas: Canvas) -> Grid:
     """Left: traps right against answers. Right: how far answers follow effectiveness against time. Crosses: doubted."""
-    from matplotlib import pyplot
-
     timed = bool(np.isfinite(data.seconds).any())
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(_WIDTH, 3.0))
-    left.axhline(data.bar, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
+    columns = canvas.columns(2, most=2)
+    grid = canvas.grid(2.5 * (3 - columns), rows=3 - columns, columns=columns)
+    left, right = grid.flat
+    left.axhline(data.bar, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
     _dots(left, _apart(data.answers, data.trust), data.trust, data.doubted)
     left.set_ylim(-0.05, 1.05)
     left.set_xlim(0, 1.12 * float(data.answers.max(initial=1.0)))
     left.set_xlabel("answers, traps apart")
     left.set_ylabel("share of traps right")
-    right.axhline(0, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
+    right.axhline(0, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
     _dots(right, data.seconds if timed else data.answers, data.follows, data.doubted)
     right.set_xlabel("median seconds for an answer" if timed else "answers, traps apart")
     right.set_ylabel("follows the others")
     right.set_xlim(left=0)
     for axes in (left, right):
-        axes.grid()
-        axes.set_axisbelow(True)
-    _legend(figure, left)
-    return figure
+        axes.grid(visible=True)
+    canvas.legend(left)
+    return grid
 
 
 def _apart(x: Floats, y: Floats) -> Floats:
@@ -223,27 +207,23 @@ class LeftOut:
     put_back: tuple[float, ...]
 
 
-def left_out(data: LeftOut) -> Figure:
+def left_out(data: LeftOut, canvas: Canvas) -> Grid:
     """A dot for the number without a participant, joined to the upright line of all; dashed with all answers back."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, cells = canvas(1.0 + 0.2 * len(data.names), len(data.labels))
-    y = np.arange(len(data.names))
+    height = rows_height(len(data.names))
+    grid = canvas.grid(height, columns=len(data.labels), sharey=True)
+    y, names = np.arange(len(data.names)), canvas.names(data.names, part=0.25)
     for axes, label, without, now, back in zip(
-        cells, data.labels, data.without, data.with_all, data.put_back, strict=True
+        grid[0], data.labels, data.without, data.with_all, data.put_back, strict=True
     ):
         axes.axvline(now, color=PALETTE["ink"], linewidth=1, label="everybody")
         if np.isfinite(back):
-            axes.axvline(back, color=PALETTE["warm"], linewidth=1, linestyle=(0, (4, 2)), label="answers put back in")
+            axes.axvline(back, color=PALETTE["warm"], linewidth=1, linestyle=DASHED, label="answers put back in")
         axes.hlines(y, now, without, color=PALETTE["soft"], linewidth=1.3)
         axes.plot(without, y, "o", color=PALETTE["accent"], markersize=4, label="without the participant")
-        axes.set_yticks(y, [name if len(name) <= 20 else f"{name[:19]}…" for name in data.names])
-        axes.set_ylim(len(data.names) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
+        name_rows(axes, names, height)
         axes.xaxis.set_major_locator(MaxNLocator(4))
-        axes.grid(axis="x")
-        axes.set_axisbelow(True)
         axes.set_xlabel(label)
-    _legend(figure, cells[0])
-    return figure
+    canvas.legend(grid[0, 0])
+    return grid

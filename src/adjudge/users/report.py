@@ -14,7 +14,17 @@ from typing import Protocol, Unpack
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
+from adjudge.checks import (
+    CONFIDENCE,
+    FIGURE_WIDTH,
+    HALF_ALPHA,
+    POSITIVE,
+    RESAMPLES,
+    SEED,
+    Alternative,
+    Interval,
+    checked,
+)
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.formats.effectiveness import EffectivenessLike, as_effectiveness, or_table
 from adjudge.measures.base import Measure
@@ -22,20 +32,19 @@ from adjudge.measures.evaluation import default_measures, evaluate
 from adjudge.model.collection import COLLECTION, Collection
 from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
 from adjudge.parallel import Progress
-from adjudge.reporting import figures
 from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
+from adjudge.reporting.figures import PAGE, HardQueries, Spread, hard_queries, spread
 from adjudge.reporting.render import form_of, write_report
 from adjudge.seeds import Seed
 from adjudge.stats.distributions import prediction_interval
 from adjudge.stats.effects import Verdict
 from adjudge.stats.gtheory.plan import make_plan, power_plan
 from adjudge.stats.gtheory.report import plan_blocks
-from adjudge.stats.multiple import friedman
 from adjudge.stats.power import MOST_QUERIES, fewest_queries
 from adjudge.stats.summary import Summary, summarize
 from adjudge.tables import Heading
 from adjudge.text import counted, listed, percent, plural, shown_p
-from adjudge.users.comparison import CompareSettings, Comparison, Pair, compare
+from adjudge.users.comparison import MOST_RANKED, CompareSettings, Comparison, Pair, compare
 from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
@@ -168,12 +177,12 @@ def answer(evidence: Evidence) -> tuple[Block, ...]:
     """What a report begins with: who leads, what is real and what is noticed, what would settle the rest; a figure."""
     main = evidence.main
     sentences = (_lead_sentence(evidence), _count_sentence(main), _rest_sentence(main, _unit(evidence.eff)))
-    return (*map(Paragraph, sentences), _forest(evidence.summary))
+    return (*map(Paragraph, sentences), main.figure("forest"))
 
 
 def _lead_sentence(evidence: Evidence) -> str:
     """Who has the highest mean, and who is tied with it: systems without a significant difference are tied."""
-    main, order = evidence.main, _ranking(evidence.main)
+    main, order = evidence.main, evidence.main.ranking
     means = dict(zip(main.systems, main.means, strict=True))
     best = order[0]
     over = _over(evidence.eff, evidence.summary.of(best, main.measure).n_queries)
@@ -285,14 +294,15 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
     astray = [pair for pair in silent if pair.difference * side < 0]
     small = [pair for pair in silent if pair.verdict == Verdict.EQUIVALENT and pair not in astray]
     rest = [pair for pair in silent if pair not in astray and pair not in small]
-    now, best = max(pair.n_queries for pair in main.pairs), _ranking(main)[0]
+    now, best = max(pair.n_queries for pair in main.pairs), main.ranking[0]
     share = {"none": 1, "bh": 1, "holm": len(silent)}.get(main.correction, len(main))
 
     def needed(pairs: Sequence[Pair], place: int) -> int | None:
         """Queries for the pair at this place, from the easiest to the hardest."""
         effects = np.nan_to_num([abs(pair.d_z) for pair in pairs], posinf=_CERTAIN)
         effect, level = sorted(effects.tolist(), reverse=True)[place], main.alpha / share
-        return fewest_queries(effect, 1, alpha=level, power=_POWER, alternative="greater" if side else "two-sided")
+        n = fewest_queries(effect, 1, alpha=level, power=_POWER, alternative="greater" if side else "two-sided")
+        return None if n is None else int(float(f"{n:.2g}"))
 
     why = (
         [f"{len(small):,} {'is' if len(small) == 1 else 'are'} shown to be smaller than {main.margin:.3f}"]
@@ -329,6 +339,7 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
     margin=POSITIVE,
     resamples=RESAMPLES,
     seed=SEED,
+    figure_width=FIGURE_WIDTH,
 )
 def report(
     data: Collection | EffectivenessLike,
@@ -336,6 +347,7 @@ def report(
     *,
     output: str | Path | None = None,
     figures: str | Path | None = None,
+    figure_width: float = PAGE,
     title: str | None = None,
     sections: Iterable[str] | None = None,
     confidence: float = 0.95,
@@ -361,7 +373,8 @@ def report(
 
     A collection is evaluated under ``measures``, or under a few that its scale and depth call for; of effectiveness, or
     of a table of it (:func:`adjudge.formats.read_effectiveness`), they are chosen. The page goes to
-    ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``. ``sections`` limits
+    ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``,
+    ``figure_width`` inches wide. ``sections`` limits
     it to those named. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings
     to satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is
     not judged. ``experts`` (:func:`adjudge.groundtruth.experts_of`) and findings of ``experiments`` add a section each.
@@ -388,7 +401,7 @@ def report(
     )  # fmt: skip
     made = make_report(evidence, title=title, sections=sections, command=command, progress=progress)
     if output is not None:
-        write_report(made, output, figures=figures)
+        write_report(made, output, figures=figures, figure_width=figure_width)
     return made
 
 
@@ -430,19 +443,6 @@ def capitalized(headings: Iterable[Heading], *, except_for: Iterable[str] = ()) 
     )
 
 
-def _forest(summary: Summary) -> FigureBlock:
-    name, level = summary.measures[0], percent(summary.confidence)
-    column = [summary.of(system, name) for system in summary.systems]
-    means = np.array([[row.mean, row.low, row.high] for row in column]).T
-    data = figures.Forest(f"{name}, mean and {level} interval", summary.systems, *means)
-    alt = (
-        f"Mean {name} of each system with its interval, from {column[0].system} at {column[0].mean:.3f} down to "
-        f"{column[-1].system} at {column[-1].mean:.3f}."
-    )
-    caption = f"Means of {name} with {level} intervals."
-    return FigureBlock("forest", caption, alt, data, figures.forest)
-
-
 @section("differences")
 def differences(evidence: Evidence) -> Section:
     """Which differences are significant, which noticeable, and where the two answers disagree."""
@@ -453,9 +453,9 @@ def differences(evidence: Evidence) -> Section:
         _disagreement_sentence(main),
         f"{main.about_test}." if main.about_test else "",
     ]
-    blocks: list[Block] = [*(Paragraph(text) for text in texts if text), _pair_table(main), _disagreement_figure(main)]
+    blocks: list[Block] = [*(Paragraph(text) for text in texts if text), _pair_table(main), main.figure("pair-sizes")]
     if main.complete:
-        blocks.append(_matrix_figure(main))
+        blocks.append(main.figure("pair-matrix"))
     if len(evidence.comparisons) > 1:
         blocks.append(_by_measure(evidence))
     return Section("differences", "Which differences are real, and which matter", tuple(blocks))
@@ -503,49 +503,10 @@ def _pair_table(main: Comparison) -> TableBlock:
 
 def _main_pairs(main: Comparison) -> Sequence[Pair]:
     """With many pairs: neighbours in the ranking, which decide it, then pairs where the answers disagree."""
-    neighbours = {frozenset(pair) for pair in pairwise(_ranking(main))}
+    neighbours = {frozenset(pair) for pair in pairwise(main.ranking)}
     chosen = [pair for pair in main.pairs if frozenset((pair.system, pair.other)) in neighbours]
     rest = [pair for pair in main.parted if pair not in chosen]
     return sorted([*chosen, *rest][:_SHOWN_PAIRS], key=lambda pair: -pair.difference)
-
-
-def _disagreement_figure(main: Comparison) -> FigureBlock:
-    data = figures.PairSignificance(
-        f"size of the difference in {main.measure}",
-        np.array([abs(pair.difference) for pair in main.pairs]),
-        np.array([pair.p_corrected for pair in main.pairs]),
-        main.alpha,
-        main.margin,
-    )
-    caption = (
-        "Every pair by the size of its difference. Below the level line a difference is significant; the dashed line "
-        "is the smallest difference that matters. What lies below and left of it is real but small."
-    )
-    alt = f"Differences and p-values of {counted(len(main), 'pair')}; in {len(main.parted)} the two answers disagree."
-    return FigureBlock("parting-ways", caption, alt, data, figures.pair_significance)
-
-
-def _matrix_figure(main: Comparison) -> FigureBlock:
-    order = _ranking(main)
-    place = {name: i for i, name in enumerate(order)}
-    difference = np.zeros((len(order), len(order)))
-    significant = np.zeros(difference.shape, dtype=np.bool_)
-    for pair in main.pairs:
-        a, b = place[pair.system], place[pair.other]
-        difference[a, b], difference[b, a] = pair.difference, -pair.difference
-        significant[a, b] = significant[b, a] = pair.significant
-    data = figures.PairMatrix(f"{main.measure}, row minus column", order, difference, significant)
-    caption = (
-        "Each square is a difference of means: its area is the size, filled where significant, blue where the row's "
-        "system is better and red where it is worse."
-    )
-    alt = f"Matrix of {len(order)} by {len(order)} differences, {int(significant.sum()) // 2} pairs significant."
-    return FigureBlock("pair-matrix", caption, alt, data, figures.pair_matrix)
-
-
-def _ranking(main: Comparison) -> tuple[str, ...]:
-    """Systems from best to worst."""
-    return tuple(sorted(main.systems, key=lambda name: -main.means[main.systems.index(name)]))
 
 
 def _by_measure(evidence: Evidence) -> TableBlock:
@@ -572,44 +533,17 @@ def ranking(evidence: Evidence) -> Section | None:
     Nothing is said with fewer than three systems, with lists left out, or when only some pairs were compared.
     """
     main = evidence.main
-    matrix = evidence.eff[main.measure].matrix()
-    if len(evidence.eff.systems) < 3 or not np.isfinite(matrix).all() or not main.complete:
+    result = main.friedman
+    if result is None or not main.complete:
         return None
-    result = friedman(matrix, systems=evidence.eff.systems)
-    ranks = len(result.mean_ranks) + 1 - result.mean_ranks  # 1 is best
-    order = np.argsort(ranks, kind="stable")
-    names = tuple(evidence.eff.systems[i] for i in order)
-    apart = {frozenset((pair.system, pair.other)) for pair in main.pairs if pair.significant}
-    groups = tied_groups(names, apart)
-    data = figures.CriticalDifference(f"mean rank in {main.measure}", names, ranks[order], groups)
     p = shown_p(result.p)
     text = (
         f"The Friedman test asks whether all systems could be alike: χ² = {result.chi2:.1f}, df = {result.df}, "
         f"p {p if p.startswith('<') else f'= {p}'}. A bar joins neighbours none of which differ significantly "
         f"({main.test} test, {main.correction} correction)."
     )
-    alt = f"Systems by mean rank from {names[0]} to {names[-1]}, with {len(groups)} groups that cannot be told apart."
-    caption = "Mean rank over queries, 1 is best; systems under one bar cannot be told apart by this collection."
-    figure = FigureBlock("critical-difference", caption, alt, data, figures.critical_difference)
-    return Section("ranking", "Who is tied with whom", (Paragraph(text), figure))
-
-
-def tied_groups(names: Sequence[str], apart: set[frozenset[str]]) -> tuple[tuple[int, int], ...]:
-    """First and last place of every longest stretch of systems without a significant difference inside.
-
-    >>> tied_groups("abcd", {frozenset("ac"), frozenset("ad"), frozenset("bd")})
-    ((0, 1), (1, 2), (2, 3))
-    """
-    groups: list[tuple[int, int]] = []
-    for first in range(len(names)):
-        last = first
-        while last + 1 < len(names) and not any(
-            frozenset((names[i], names[last + 1])) in apart for i in range(first, last + 1)
-        ):
-            last += 1
-        if last > first and (not groups or last > groups[-1][1]):
-            groups.append((first, last))
-    return tuple(groups)
+    figures = [main.figure("critical-difference")] if len(main.systems) <= MOST_RANKED else []
+    return Section("ranking", "Who is tied with whom", (Paragraph(text), *figures))
 
 
 _SHOWN_QUERIES = 15
@@ -653,7 +587,7 @@ def _spread(evidence: Evidence, matrix: Floats) -> FigureBlock:
         f"from {wide[0, most]:.2f} to {wide[1, most]:.2f} for 90 % of the queries."
     )
     caption = "Every tick is a query; the thick line holds the middle half, the thin one 90 %, the dot is the median."
-    return FigureBlock("spread", caption, alt, figures.Spread(systems, tuple(labels), tuple(panels)), figures.spread)
+    return FigureBlock("spread", caption, alt, Spread(systems, tuple(labels), tuple(panels)), spread)
 
 
 def _expectations(evidence: Evidence, matrix: Floats) -> tuple[Block, ...]:
@@ -705,10 +639,10 @@ def _hardest(main: str, systems: tuple[str, ...], names: tuple[str, ...], matrix
         text += f" On {counted(failed, 'query')} every system has effectiveness 0."
     top = max(1.0, float(np.nanmax(matrix)))
     label = f"{main} on the {len(hardest)} hardest queries; a full disc is {top:g}"
-    data = figures.HardQueries(label, tuple(names[i] for i in hardest), systems, matrix[hardest] / top)
+    data = HardQueries(label, tuple(names[i] for i in hardest), systems, matrix[hardest] / top, top)
     caption = "Queries on which systems fail together, hardest first; the larger the disc, the better."
     alt = f"The {len(hardest)} hardest queries, from {worst} with a mean {main} of {mean[hardest[0]]:.3f}."
-    return Paragraph(text), FigureBlock("hard-queries", caption, alt, data, figures.hard_queries)
+    return Paragraph(text), FigureBlock("hard-queries", caption, alt, data, hard_queries)
 
 
 @section("power")
@@ -779,7 +713,7 @@ def _sentence(notice: dict[str, AgreementMapping], satisfy: dict[str, Satisfacti
     """Where most notice a difference under the first measure that is known, and where the curves come from."""
     named = [*(mapping.source for mapping in notice.values()), *(mapping.source for mapping in satisfy.values())]
     sources = "; ".join(dict.fromkeys(filter(None, named))) or "mappings of your own"
-    text = f"These curves turn effectiveness into people: {sources}."
+    text = f"What users make of effectiveness is read off curves: {sources}."
     if not notice:
         return text
     name, mapping = next(iter(notice.items()))
@@ -841,7 +775,10 @@ def _agreement(notice: dict[str, AgreementMapping]) -> FigureBlock:
         f"system at a difference of .1, and {shares.agree[1]:.0%} at one of .5."
     ).replace("%", " %")
     data = Panels("size of the difference", "share of users", _GRID, names, names, tuple(panels))
-    caption = "Whom users prefer, by the size of the difference; upright where more than half prefer the better system."
+    caption = (
+        "Whom users prefer, by the size of the difference; from the dashed line on, more than half prefer the better "
+        "system."
+    )
     return FigureBlock("users-notice", caption, alt, data, agreement_panels)
 
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from tests.unit.experiments.trial_runs import find, samples
 
 from adjudge.experiments import EXPERIMENTS, experiment_report
 from adjudge.experiments.run import run_chunk
 from adjudge.experiments.spec import Findings, experiment_from
+from adjudge.reporting.canvas import draw
 from adjudge.reporting.document import FigureBlock, Paragraph, TableBlock
-from adjudge.reporting.figures import style
 from adjudge.reporting.render import render
 
 RNG = np.random.default_rng(5)
@@ -79,10 +78,8 @@ def test_a_report_begins_with_the_conclusion_and_is_whole(findings: Findings) ->
 @pytest.mark.parametrize("name", ["errors", "tests"])
 def test_figures_with_logarithmic_axes_have_plain_numbers_at_their_ticks(name: str) -> None:
     figure = next(figure for figure in experiment_report(found(name)).figures if figure.data.log_x)
-    with pyplot.rc_context(style()):
-        drawing = figure.draw(figure.data)
+    drawing = draw(figure)
     drawing.canvas.draw()
     ticks = [label.get_text() for axes in drawing.axes for label in axes.get_xticklabels()]
-    pyplot.close(drawing)
     assert "0.01" in ticks
     assert not any("$" in text for text in ticks)

@@ -20,7 +20,6 @@ from adjudge.groundtruth import GroundTruth, PartialList, PartialLists, Preferen
 from adjudge.groundtruth import report as groundtruth_sections
 from adjudge.groundtruth.building import check_lists
 from adjudge.groundtruth.comparing import ComparedConstructions, compare_constructions
-from adjudge.groundtruth.figures import shortened
 from adjudge.groundtruth.files import write_rankings
 from adjudge.groundtruth.report import (
     MOST_ROWS,
@@ -35,7 +34,9 @@ from adjudge.groundtruth.report import (
     system_sentences,
 )
 from adjudge.model.provenance import Provenance
+from adjudge.reporting.canvas import draw
 from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.figures import shortened
 from adjudge.reporting.render import figure_bytes, render
 from adjudge.tables import text_width
 from adjudge.users.report import gather, make_report, sections_in_order
@@ -152,7 +153,7 @@ def test_a_long_list_is_drawn_in_parts_that_fit_a_page(n: int, parts: int) -> No
     assert tuple(name for figure in figures for name in figure.data.documents) == built.list.documents
     assert all(len(figure.data.documents) <= MOST_ROWS for figure in figures)
     assert len({figure.name for figure in figures}) == parts
-    left, right = figures[-1].draw(figures[-1].data).axes[2].get_xlim()
+    left, right = draw(figures[-1]).axes[2].get_xlim()
     assert left < figures[-1].data.start < n - 1 < right, "the matrix holds at least the groups of its rows"
     last = figure_bytes(figures[-1], "svg").decode()
     height = re.search(r'height="([\d.]+)pt"', last)

@@ -78,8 +78,8 @@ def test_it_says_whether_satisfaction_is_learnt_from_pairs_or_from_lists() -> No
 
 def test_what_does_not_count_and_what_is_not_known_is_said() -> None:
     words = texts(preference_sections(replace(learnt(), n_traps=7, n_set_aside=1200), study()))
-    assert "Answers that do not count: 7 to traps and 1,200 set aside." in words
-    assert "answers to one query or of one participant count as alike" in words
+    assert "Answers that do not count: 7 to attention checks and 1,200 excluded." in words
+    assert "answers to one query or of one participant are taken to be alike" in words
     anonymous = replace(study(), participant=np.full(len(study()), -1))
     words = texts(preference_sections(replace(learnt(), n_participants=None), anonymous))
     assert "Who gave which answer is not known" in words
@@ -227,5 +227,5 @@ def test_figures_and_tables_show_the_largest_changes_first() -> None:
     assert (np.diff(np.abs(left_out.without[0] - left_out.with_all[0])) <= 1e-12).all()
     table, largest = of(sections, TableBlock, "influence"), influence.largest()
     assert largest is not None
-    assert [row[0] for row in table.rows[:3]] == ["nobody", "nobody, all put back", largest.participant]
+    assert [row[0] for row in table.rows[:3]] == ["nobody", "nobody, all included", largest.participant]
     assert table.rows[2][3] == f"{largest.noticeable_change:+.3f}"

@@ -69,7 +69,7 @@ def test_when_everything_is_judged_what_is_told_is_told() -> None:
     assert pairs.rows == (("best", "copy", "0.000", "[0.000, 0.000]", "1.000", "tie"),)
     (matrix,) = of(section, FigureBlock, "estimated-differences")
     np.testing.assert_allclose(matrix.data.difference, [[0, 0, 0.575], [0, 0, 0.575], [-0.575, -0.575, 0]])
-    assert matrix.data.significant.sum() == 4  # best and copy against poor, both ways round
+    assert matrix.data.filled.sum() == 4  # best and copy against poor, both ways round
 
 
 def test_one_system_has_no_pairs_and_judging_can_stop_early() -> None:
@@ -100,9 +100,10 @@ def test_long_lists_are_cut_and_say_so() -> None:
 def test_history_is_drawn_as_it_came() -> None:
     section = estimate_section(session(2), history=[(0, 0.5), (1, 0.6), (2, 0.7)])
     (figure,) = of(section, FigureBlock, "confidence-history")
-    assert figure.data.judgments[0].tolist() == [0, 1, 2]
-    assert figure.data.values[0].tolist() == [0.5, 0.6, 0.7]
-    assert figure.data.level == 0.95
+    (panel,) = figure.data.panels
+    assert panel.curves[0].x.tolist() == [0, 1, 2]
+    assert panel.curves[0].y.tolist() == [0.5, 0.6, 0.7]
+    assert panel.levels == (0.95,)
     assert not of(estimate_section(session(2), history=[(0, 0.5)]), FigureBlock, "confidence-history")
 
 
@@ -135,7 +136,11 @@ def test_efforts_are_means_over_seeds() -> None:
     assert accuracy.rows == (("uniform, pairs", "0.600", "0.750"), ("uniform, random", "0.600", "0.750"))
     assert [column.name for column in accuracy.columns] == ["Method", "10", "20"]
     (figure,) = of(section, FigureBlock, "accuracy-history")
-    assert figure.data.values[0].tolist() == pytest.approx([0.6, 0.75])
+    curve = figure.data.panels[0].curves[0]
+    assert curve.y.tolist() == pytest.approx([0.6, 0.75])
+    half = 12.7062 * 0.05 * np.sqrt(2) / np.sqrt(2)  # t(.975, 1) times the standard error of .7 and .8
+    assert curve.low.tolist() == pytest.approx([0.6, 0.75 - half], abs=1e-4)
+    assert curve.high.tolist() == pytest.approx([0.6, 1.0])
 
 
 def test_every_checkpoint_and_stop_is_a_row() -> None:

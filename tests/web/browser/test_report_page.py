@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
 
+import adjudge as aj
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Report, Section, TableBlock
 from adjudge.reporting.render import render
 from adjudge.tables import Heading
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 
 @pytest.fixture
@@ -107,3 +109,40 @@ def test_a_folded_table_opens_by_a_click_and_is_open_in_print(opened: Page) -> N
     assert not table.is_visible()
     opened.emulate_media(media="print")
     assert opened.locator("details").bounding_box()["height"] > 5 * 12  # type: ignore[index]
+
+
+def test_values_of_marks_are_read_by_arrow_keys_and_by_pointer(page: Page, tmp_path: Path) -> None:
+    eff = aj.Effectiveness.from_matrix(np.random.default_rng(1).random((20, 3)), systems=["a", "b", "c"])
+    (tmp_path / "page.html").write_text(render(aj.report(eff, test="t", sections=["overview"]), "html"), "utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    figure, best = page.locator("#forest"), max(range(3), key=lambda s: eff.matrix()[:, s].mean())
+    words = figure.get_by_role("status")
+    figure.focus()
+    figure.press("ArrowRight")
+    assert words.inner_text().startswith(f"{'abc'[best]}: {eff.matrix()[:, best].mean():.3f} [")
+    last = words.inner_text()
+    figure.press("ArrowLeft")
+    assert words.inner_text() != last
+    figure.locator(".datum:visible").first.hover()
+    assert words.inner_text() == last
+    assert figure.locator(".datum:visible title").first.text_content() == last
+
+
+@pytest.mark.parametrize("width", [375, 800, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_report_is_accessible_and_as_wide_as_its_page(
+    browser: Browser, tmp_path: Path, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    made = aj.report(aj.evaluate(aj.demo(queries=12), ["CG@5", "nDCG@5"]), test="t")
+    made = replace(made, home=("Campaign songs", "https://example.org/campaigns/songs"))
+    (tmp_path / "page.html").write_text(render(made, "html"), encoding="utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    found = Axe().run(page).response["violations"]
+    assert not found, [(each["id"], each["nodes"][0]["html"]) for each in found]
+    assert page.get_by_role("link", name="Campaign songs").get_attribute("href") == made.home[1]  # type: ignore[index]
+    context.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import re
 
@@ -112,7 +114,7 @@ def test_every_download_on_the_page_is_there(owner: Visitor) -> None:
         assert response.content
 
 
-def test_the_report_is_read_in_the_browser_and_can_run_nothing(owner: Visitor) -> None:
+def test_the_report_is_read_in_the_browser_and_runs_its_own_script_alone(owner: Visitor) -> None:
     owner.get("/campaigns/small/people")
     answer(join(owner.client, invitation_of(owner)), 3)
     response = owner.client.get("/campaigns/small/report")
@@ -120,7 +122,19 @@ def test_the_report_is_read_in_the_browser_and_can_run_nothing(owner: Visitor) -
     assert "content-disposition" not in response.headers
     policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
-    assert "script-src" not in policy
+    (script,) = re.findall(r"<script>(.*?)</script>", response.text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert re.findall(r"script-src ([^;]*);", policy) == [f"'sha256-{digest}'"]
+
+
+def test_every_form_of_a_report_leads_back_to_its_campaign(owner: Visitor) -> None:
+    owner.get("/campaigns/small/people")
+    answer(join(owner.client, invitation_of(owner)), 3)
+    home = "http://127.0.0.1:8000/campaigns/small"
+    page = owner.client.get("/campaigns/small/report").text
+    assert f'<a href="{home}">Campaign small</a>' in page
+    for form, link in (("html", f'href="{home}"'), ("markdown", f"]({home})"), ("json", f'"home": "{home}"')):
+        assert link in owner.client.get(f"/api/campaigns/small/export/report?format={form}").text
 
 
 def test_a_token_is_shown_once_and_opens_the_interface(carla: Visitor, database: Database) -> None:

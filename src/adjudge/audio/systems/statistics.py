@@ -31,14 +31,13 @@ from adjudge.checks import CUTOFF
 from adjudge.errors import AdjudgeError
 from adjudge.parallel import Progress
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
-from adjudge.reporting.figures import PALETTE, canvas
-from adjudge.results import Column, Result
+from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column, Result, figure
 from adjudge.tables import Heading
 from adjudge.text import counted, listed, number
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
 
     from adjudge.model.runs import Runs
 
@@ -49,8 +48,6 @@ FILTERED, PLAIN, GIVEN = "artist filter", "all artists", "as given"
 _TRIANGLE_DOCUMENTS = 150  # of which all triples are looked at: 551,300
 AFTER_PROXIMITY = {"timbre": "timbre-mp"}
 """Systems, and the same systems after mutual proximity."""
-_COLOURS = ("accent", "warm", "ink", "soft", "muted")
-_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
 _SYSTEM = Heading("System", "left", "documents of the query's artist are left out, unless all artists are named")
 
 
@@ -184,6 +181,26 @@ class Statistics(Result):
     def ways(self) -> tuple[str, ...]:
         """Ways in which lists were made; the first is that of runs."""
         return tuple(dict.fromkeys(entry.lists for entry in self.entries))
+
+    @figure("occurrences")
+    def _occurrences(self) -> FigureBlock:
+        """The number-of-times-similar curve of MIREX: documents by the number of lists that they are in."""
+        k = self.cutoffs[0]
+        panels = []
+        for way in self.ways:
+            counted = [
+                (entry.system, np.sort(entry.at(k).counts)[::-1]) for entry in self.entries if entry.lists == way
+            ]
+            lines = [Curve(name, np.arange(1.0, len(n) + 1), n.astype(np.float64)) for name, n in counted]
+            panels.append(Panel(way, tuple(lines)))
+        alt = "; ".join(
+            f"{entry.system}: at most {entry.at(k).largest:,} lists, {entry.at(k).never:.0%} of documents in none"
+            for entry in self.entries
+            if entry.lists == self.ways[0]
+        )
+        data = Curves("documents, the most frequent first", f"top-{k} lists", tuple(panels), log_x=True)
+        caption = f"In how many top-{k} lists documents are, the most frequent first; a steep start is a hub."
+        return FigureBlock("occurrences", caption, f"Number of top-{k} lists by document. {alt}.", data, curves)
 
     def of(self, system: str, lists: str) -> ListStatistics | None:
         """Statistics of one system and way, if there are any."""
@@ -394,7 +411,7 @@ def triangle_share(distances: Distances, places: Ints) -> float:
 def statistics_sections(statistics: Statistics) -> tuple[Section, ...]:
     """Sentences, hubs, MIREX's numbers by length of list, neighbours that share a label, and the figure."""
     said = tuple(Paragraph(text) for text in sentences(statistics))
-    blocks: list[Block] = [*said, hub_table(statistics), occurrence_figure(statistics)]
+    blocks: list[Block] = [*said, hub_table(statistics), statistics.figure()]
     if len(statistics.cutoffs) > 1:
         blocks.append(length_table(statistics))
     shared = tuple(table for label in LABELS if (table := shared_table(statistics, label)) is not None)
@@ -536,50 +553,3 @@ def shared_table(statistics: Statistics, label: str) -> TableBlock | None:
     n_known = f"known of {statistics.known[label]:,} of {len(statistics.documents):,} documents"
     caption = f"Neighbours of the query's {label}, in percent ({n_known})."
     return TableBlock(f"same-{label}", caption, columns, tuple(rows), records)
-
-
-@dataclass(frozen=True)
-class OccurrenceCurves:
-    """Numbers of lists that documents are in, most first: one curve per system, one panel per way of making lists."""
-
-    cutoff: int
-    panels: tuple[str, ...]
-    systems: tuple[tuple[str, ...], ...]
-    counts: tuple[tuple[Ints, ...], ...]
-
-
-def occurrence_figure(statistics: Statistics) -> FigureBlock:
-    """The number-of-times-similar curve of MIREX: documents by the number of lists that they are in."""
-    k = statistics.cutoffs[0]
-    by_way = [[entry for entry in statistics.entries if entry.lists == way] for way in statistics.ways]
-    systems = tuple(tuple(entry.system for entry in entries) for entries in by_way)
-    counts = tuple(tuple(np.sort(entry.at(k).counts)[::-1] for entry in entries) for entries in by_way)
-    data = OccurrenceCurves(k, statistics.ways, systems, counts)
-    alt = "; ".join(
-        f"{entry.system}: at most {entry.at(k).largest:,} lists, {entry.at(k).never:.0%} of documents in none"
-        for entry in by_way[0]
-    )
-    caption = f"In how many top-{k} lists documents are, the most frequent first; a steep start is a hub."
-    return FigureBlock("occurrences", caption, f"Number of top-{k} lists by document. {alt}.", data, draw_occurrences)
-
-
-def draw_occurrences(data: OccurrenceCurves) -> Figure:
-    """One curve per system: rank of the document against the number of lists."""
-    figure, panels = canvas(3.2, len(data.panels))
-    for axes, way, systems, curves in zip(panels, data.panels, data.systems, data.counts, strict=True):
-        for i, (system, counts) in enumerate(zip(systems, curves, strict=True)):
-            dashes: Any = _DASHES[(i // len(_COLOURS)) % len(_DASHES)]
-            axes.step(
-                np.arange(1, len(counts) + 1), counts, where="mid", color=PALETTE[_COLOURS[i % len(_COLOURS)]],
-                label=system, linestyle=dashes, linewidth=1.4,
-            )  # fmt: skip
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.set_xlabel("documents, the most frequent first")
-        axes.set_title(way, fontsize=9, loc="left")
-        axes.grid()
-        axes.set_axisbelow(True)
-    panels[0].set_ylabel(f"top-{data.cutoff} lists")
-    panels[0].set_ylim(bottom=0)
-    panels[-1].legend(frameon=False, fontsize=8, loc="upper right")
-    return figure

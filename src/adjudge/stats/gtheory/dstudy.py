@@ -33,12 +33,14 @@ import numpy.typing as npt
 from adjudge.arrays import Floats
 from adjudge.checks import TARGET, Assessors, Constraint, ReliabilityInterval, Resampled, Whole
 from adjudge.errors import AdjudgeError, ParameterError
-from adjudge.results import Column, Result
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column, Result, figure
 from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, MeanSquares, mean_squares
 from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.resampling import random_counts
 from adjudge.tables import Table
-from adjudge.text import percent
+from adjudge.text import counted, percent
 
 if TYPE_CHECKING:
     from adjudge.stats.gtheory.gstudy import GStudy
@@ -273,9 +275,51 @@ class DStudy(Result):
         table = super().table(digits=digits)
         return table if self.study.design.has_assessors else table.without(1)
 
+    @figure("reliability-curves")
+    def _curves(self) -> FigureBlock:
+        """Reliability against the number of queries, with where the collection is now."""
+        people = self.rows[0].n_assessors
+        rows = [row for row in self.rows if row.n_assessors == people]
+        if len(rows) < _ENOUGH:
+            sizes = [*curve_sizes(self.study.n_queries), *(row.n_queries for row in rows)]
+            interval: Any = self.interval
+            dense = self.study.dstudy(
+                sorted(set(sizes)), assessors=people, confidence=self.confidence, interval=interval
+            )
+            rows = list(dense.rows)
+        targets, now = tuple(dict.fromkeys(needed.target for needed in self.needed)), self.study.n_queries
+
+        def column(name: str) -> Floats:
+            return np.array([getattr(row, name) for row in rows], dtype=np.float64)
+
+        lines = tuple(
+            Curve(label, column("n_queries"), column(index), column(f"{index}_low"), column(f"{index}_high"))
+            for index, label in (("e_rho2", "Eρ², ranking"), ("phi", "Φ, scores"))
+        )
+        panel = Panel("", lines, targets, uprights=((float(now), f"now, {now:,}"),))
+        assessors = f" with {counted(people, 'assessor')} per query" if self.study.design.has_assessors else ""
+        bands = "" if self.interval == "none" else f"; bands are {percent(self.confidence)} intervals"
+        caption = f"Reliability of {self.study.measure} against the number of queries{assessors}{bands}."
+        needed = [self.need(index, target=targets[0], assessors=people).n_queries for index in INDICES]
+        reached = [
+            f"{symbol} {f'never reaches {targets[0]:g}' if n is None else f'reaches {targets[0]:g} with {n:,} queries'}"
+            for symbol, n in zip(INDICES.values(), needed, strict=True)
+        ]
+        alt = f"Lines that rise with queries; {' and '.join(reached)}."
+        data = Curves("queries", "reliability", (panel,), log_x=True)
+        return FigureBlock("reliability-curves", caption, alt, data, curves)
+
     def __repr__(self) -> str:
         sizes = ", ".join(str(n) for n in dict.fromkeys(row.n_queries for row in self.rows))
         return f"<DStudy: {self.study.measure}, queries: {sizes}>"
+
+
+_ENOUGH = 12  # sizes that make a curve
+
+
+def curve_sizes(n_queries: int) -> list[int]:
+    """Numbers of queries to plot: from 5 to 500, or to twice the number of the data."""
+    return [int(n) for n in np.unique(np.geomspace(5, max(500, 2 * n_queries), 40).round())]
 
 
 def decide(

@@ -31,7 +31,8 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Assessors, ReliabilityInterval, Resampled, checked
 from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.results import Column, Result
+from adjudge.reporting.document import FigureBlock
+from adjudge.results import Column, Result, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.gtheory.designs import (
     CROSSED,
@@ -153,6 +154,11 @@ class GStudy(Result):
             resamples=resamples,
             seed=as_seed(seed),
         )
+
+    @figure("reliability-curves")
+    def _curves(self) -> FigureBlock:
+        """Reliability against the number of queries, with where the collection is now."""
+        return self.dstudy().figure()
 
     row_type = Component
     rows_name = "components"

@@ -41,9 +41,11 @@ from adjudge.checks import (
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
-from adjudge.results import Column, Result, columns_of, interval_columns
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column, Result, columns_of, figure, interval_columns
 from adjudge.stats.gtheory.designs import CROSSED, StudyData, arrange, better_systems
-from adjudge.stats.gtheory.dstudy import INDICES, DStudy, QueriesNeeded, Reliability, largest_number
+from adjudge.stats.gtheory.dstudy import INDICES, DStudy, QueriesNeeded, Reliability, curve_sizes, largest_number
 from adjudge.stats.gtheory.gstudy import GStudy, gstudy, study_of
 from adjudge.stats.matrices import Values, matrix_of
 from adjudge.stats.power import detectable_difference, fewest_queries
@@ -445,6 +447,45 @@ class Plan(Result):
         sizes = f"{two[0].n_queries:,} queries instead of {one[0].n_queries:,}"
         return f"A second assessor per query {worth}: {sizes}, at {ratio:.2f} times the cost."
 
+    @figure("reliability-curves")
+    def _reliability(self) -> FigureBlock:
+        """Reliability of the first measure against the number of queries, with where the collection is now."""
+        return replace(self.curve, needed=self.main.needed).figure("reliability-curves")
+
+    @figure("growth-curves")
+    def _growth(self) -> FigureBlock:
+        """Queries needed, as they were estimated after each batch of queries."""
+        if len(self.growth) < 2:
+            raise AdjudgeError("how the plan moved needs two batches of queries or more")
+        x, *needed = (
+            np.array([getattr(step, name) for step in self.growth], dtype=np.float64)  # None is NaN
+            for name in ("n_queries", *(f"{index}_queries" for index in INDICES))
+        )
+        lines = [Curve(f"needed for {what}", x, y) for what, y in zip(("ranking", "scores"), needed, strict=True)]
+        panel = Panel("", (*lines, Curve("judged so far", x, x)))
+        data = Curves("queries judged so far", "queries needed", (panel,), y_top=float(np.nanmax([x, *needed])))
+        caption = (
+            f"Queries needed for {self.targets[0]:g} as estimated after each batch of queries. Below the slanted line "
+            "the collection is large enough; early estimates vary widely."
+        )
+        alt = f"Estimated number of queries needed after {len(x)} batches."
+        return FigureBlock("growth-curves", caption, alt, data, curves)
+
+    @figure("cost-curves")
+    def _costs(self) -> FigureBlock:
+        """Reliability against judgments in different designs."""
+        if self.designs is None:
+            raise AdjudgeError("costs need designs to choose from; give 'pricing' to the plan")
+        lines = []
+        for line in self.designs.curves:
+            x, y = (np.array([getattr(d, name) for d in line], dtype=np.float64) for name in ("n_judgments", "e_rho2"))
+            people = len({other[0].n_assessors for other in self.designs.curves}) > 1
+            name = f"{line[0].measure}, {counted(line[0].n_assessors, 'assessor')}" if people else line[0].measure
+            lines.append(Curve(name, x, y))
+        data = Curves("judgments", "Eρ²", (Panel("", tuple(lines), self.targets[:1]),), log_x=True)
+        caption = "Reliability of the ranking against judgments: what the same effort gives in different designs."
+        return FigureBlock("cost-curves", caption, f"Eρ² against judgments for {len(lines)} designs.", data, curves)
+
     rows_name = "table"
 
     @property
@@ -575,7 +616,7 @@ def make_plan(
         designs = _price_designs(studies, name, pricing, target=target, numbers=numbers, design=design)
     return Plan(
         decisions,
-        first.dstudy(_curve_sizes(first.n_queries), assessors=n_assessors, **options),
+        first.dstudy(curve_sizes(first.n_queries), assessors=n_assessors, **options),
         tuple(dict.fromkeys(targets)),
         tuple(
             growth(eff[name], target=target, batch=batch, assessors=assessors, n_assessors=n_assessors, design=design)
@@ -674,11 +715,6 @@ def _study_measures(
     return studies, notes
 
 
-def _curve_sizes(n_queries: int) -> list[int]:
-    """Numbers of queries to plot: from 5 to 500, or to twice the number of the data."""
-    return [int(n) for n in np.unique(np.geomspace(5, max(500, 2 * n_queries), 40).round())]
-
-
 def _price_designs(
     studies: dict[str, GStudy], main: str, pricing: Pricing, *, target: float, numbers: Sequence[int], design: Assessors
 ) -> Designs:
@@ -688,7 +724,7 @@ def _price_designs(
         raise AdjudgeError(f"Expected the number of documents to judge per query for {', '.join(unknown)}.")
     options = [Option(studies[name], pricing.pools[name], pricing.cutoffs.get(name)) for name in names]
     choice = DesignChoice(options, pricing.costs, numbers, design)
-    sizes, people = _curve_sizes(studies[main].n_queries), choice.numbers(studies[main])
+    sizes, people = curve_sizes(studies[main].n_queries), choice.numbers(studies[main])
     return Designs(
         pricing.costs,
         {name: pricing.pools[name] for name in names},

@@ -3,119 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
-from adjudge.reporting.figures import PALETTE, canvas, label_axes
+from adjudge.reporting.document import Block, Paragraph, Section, TableBlock
 from adjudge.stats.gtheory.dstudy import INDICES, QueriesNeeded
 from adjudge.stats.gtheory.plan import Designs, Plan, PowerPlan, PricedDesign
 from adjudge.stats.power import MOST_QUERIES
 from adjudge.tables import Heading
 from adjudge.text import counted, percent, with_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
-_COLOURS = ("accent", "warm", "muted", "ink", "soft")
-_STYLES = ("-", "--", ":", "-.")
-
-
-@dataclass(frozen=True)
-class ReliabilityCurves:
-    """Eρ² and Φ by number of queries, with their intervals; the targets, and the queries there are."""
-
-    queries: Floats
-    names: tuple[str, ...]
-    values: tuple[Floats, ...]
-    low: tuple[Floats, ...]
-    high: tuple[Floats, ...]
-    targets: tuple[float, ...]
-    n_queries: int
-
-
-def reliability_curves(data: ReliabilityCurves) -> Figure:
-    """A line for each index with a band for its interval, on a logarithmic axis of queries."""
-    figure, (axes,) = canvas(3.2)
-    for i, (name, value, low, high) in enumerate(zip(data.names, data.values, data.low, data.high, strict=True)):
-        colour = PALETTE[_COLOURS[i]]
-        if np.isfinite(low).any():
-            axes.fill_between(data.queries, low, high, color=colour, alpha=0.14, linewidth=0)
-        axes.plot(data.queries, value, color=colour, linewidth=1.6, label=name, linestyle=_STYLES[i % len(_STYLES)])
-    for target in data.targets:
-        axes.axhline(target, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
-        axes.text(1.0, target, f" {target:g}", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
-    axes.axvline(data.n_queries, color=PALETTE["line"], linewidth=1)
-    axes.text(data.n_queries, 0.02, " now", transform=axes.get_xaxis_transform(), fontsize=8, color=PALETTE["muted"])
-    _log_axis(axes, data.queries, "queries", "reliability")
-    axes.legend(frameon=False, loc="lower right")
-    return figure
-
-
-@dataclass(frozen=True)
-class CostCurves:
-    """An index against judgments: one line per cutoff and number of assessors."""
-
-    label: str
-    measures: tuple[str, ...]
-    assessors: tuple[int, ...]
-    judgments: tuple[Floats, ...]
-    values: tuple[Floats, ...]
-    target: float
-
-
-def cost_curves(data: CostCurves) -> Figure:
-    """A line per design, on a logarithmic axis of judgments: a colour per cutoff, a stroke per number of assessors."""
-    figure, (axes,) = canvas(3.2)
-    colours, people = list(dict.fromkeys(data.measures)), sorted(set(data.assessors))
-    for measure, n, judgments, values in zip(data.measures, data.assessors, data.judgments, data.values, strict=True):
-        colour = PALETTE[_COLOURS[colours.index(measure) % len(_COLOURS)]]
-        stroke = _STYLES[people.index(n) % len(_STYLES)]
-        name = measure if len(people) == 1 else f"{measure}, {counted(n, 'assessor')}"
-        axes.plot(judgments, values, color=colour, linewidth=1.5, linestyle=stroke, label=name)
-    axes.axhline(data.target, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
-    _log_axis(axes, np.concatenate(data.judgments), "judgments", data.label)
-    axes.legend(frameon=False, loc="lower right", fontsize=8)
-    return figure
-
-
-@dataclass(frozen=True)
-class GrowthCurves:
-    """Queries needed, as estimated after some were judged; NaN where no number was enough."""
-
-    queries: Floats
-    names: tuple[str, ...]
-    needed: tuple[Floats, ...]
-
-
-def growth_curves(data: GrowthCurves) -> Figure:
-    """Lines of queries needed; below the slanted line the collection is large enough."""
-    figure, (axes,) = canvas(3.0)
-    for i, (name, needed) in enumerate(zip(data.names, data.needed, strict=True)):
-        colour = PALETTE[_COLOURS[i]]
-        axes.plot(data.queries, needed, "o-", color=colour, markersize=3.5, linewidth=1.4, label=name)
-    muted = PALETTE["muted"]
-    axes.plot(data.queries, data.queries, color=muted, linewidth=1, linestyle=(0, (2, 2)), label="judged so far")
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
-    label_axes(axes, "queries judged so far", "queries needed")
-    axes.legend(frameon=False, fontsize=8)
-    return figure
-
-
-def _log_axis(axes: Axes, values: Floats, x: str, y: str) -> None:
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.xaxis.set_minor_formatter(lambda value, _: "")
-    axes.set_xlim(float(values.min()), float(values.max()))
-    axes.set_ylim(top=1.0)
-    label_axes(axes, x, y)
-
 
 _MEANING = {"e_rho2": "ranking", "phi": "scores"}
 _SHOWN_DESIGNS = 8
@@ -130,7 +29,7 @@ def plan_section(plan: Plan) -> Section:
 def plan_blocks(plan: Plan) -> list[Block]:
     """Sentences, tables and figures, in the order of the questions that they answer."""
     blocks: list[Block] = [Paragraph(sentence) for sentence in plan.verdict()]
-    blocks += [_components(plan), _sizes(plan), _curves(plan)]
+    blocks += [_components(plan), _sizes(plan), plan.figure("reliability-curves")]
     if len(plan.growth) > 1:
         blocks += _growth_blocks(plan)
     if plan.power is not None:
@@ -214,22 +113,6 @@ def _sizes(plan: Plan) -> TableBlock:
     return _table("reliability-by-size", caption, columns, rows, [asdict(row) for row in main.rows])
 
 
-def _curves(plan: Plan) -> FigureBlock:
-    rows, targets = plan.curve.rows, plan.targets
-    values, low, high = (tuple(_column(rows, f"{index}{end}") for index in INDICES) for end in ("", "_low", "_high"))
-    names = ("Eρ², ranking", "Φ, scores")
-    data = ReliabilityCurves(_column(rows, "n_queries"), names, values, low, high, targets, plan.study.n_queries)
-    bands = "" if plan.curve.interval == "none" else "; bands are intervals"
-    caption = f"Reliability of {plan.study.measure} against the number of queries{_with_assessors(plan)}{bands}."
-    reached = []
-    for index, symbol in INDICES.items():
-        n = plan.needed(index).n_queries
-        many = f"reaches {targets[0]:g} with {n:,} queries" if n is not None else f"never reaches {targets[0]:g}"
-        reached.append(f"{symbol} {many}")
-    alt = f"Lines that rise with queries; {' and '.join(reached)}."
-    return FigureBlock("reliability-curves", caption, alt, data, reliability_curves)
-
-
 def _column(rows: Sequence[Any], name: str) -> Floats:
     return np.array([getattr(row, name) for row in rows], dtype=np.float64)  # None is NaN
 
@@ -247,14 +130,7 @@ def _growth_blocks(plan: Plan) -> list[Block]:
     shown = [["never" if np.isnan(n) else f"{n:,.0f}" for n in numbers] for numbers in needed]
     caption = f"The plan after the first queries: queries for {plan.targets[0]:g}{people}, in the order judged."
     table = _table("growth", caption, columns, zip(steps, *shown, strict=True), [asdict(step) for step in steps])
-    names = tuple(f"for {meaning}" for meaning in _MEANING.values())
-    data = GrowthCurves(_column(steps, "n_queries"), names, tuple(needed))
-    caption = (
-        "Queries needed as estimated after each batch of queries. Below the slanted line the collection is large "
-        "enough; early answers swing."
-    )
-    alt = f"Estimated number of queries needed after {len(steps)} batches."
-    return [table, FigureBlock("growth-curves", caption, alt, data, growth_curves)]
+    return [table, plan.figure("growth-curves")]
 
 
 def _power(plan: Plan, power: PowerPlan) -> TableBlock:
@@ -288,18 +164,7 @@ def _design_blocks(plan: Plan, designs: Designs) -> list[Block]:
     for index, best in designs.best.items():
         caption = f"Most stable {_MEANING[index]} for a budget of {designs.budget:,g}."
         blocks.append(_design_table(f"best-{_MEANING[index]}", caption, best))
-    curves = designs.curves
-    data = CostCurves(
-        "Eρ²",
-        tuple(curve[0].measure for curve in curves),
-        tuple(curve[0].n_assessors for curve in curves),
-        tuple(_column(curve, "n_judgments") for curve in curves),
-        tuple(_column(curve, "e_rho2") for curve in curves),
-        target,
-    )
-    caption = "Reliability of the ranking against judgments: what the same effort gives in different designs."
-    alt = f"Eρ² against judgments for {len(curves)} designs."
-    return [*blocks, FigureBlock("cost-curves", caption, alt, data, cost_curves)]
+    return [*blocks, plan.figure("cost-curves")]
 
 
 def _design_table(name: str, caption: str, designs: Sequence[PricedDesign]) -> TableBlock:

@@ -287,6 +287,7 @@ def exported(
                 per_assessor=per == "assessor",
                 construction=construction,
                 form=format,
+                address=context.settings.address,
             )
         except WebError:
             raise

@@ -7,7 +7,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ from adjudge.web.store.campaigns import Campaign
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from adjudge.reporting.document import Report
 
 _SUFFIXES = {"trec": "txt", "markdown": "md", "latex": "tex"}
 _TYPES = {
@@ -145,9 +147,18 @@ def forms_of(campaign: Campaign, what: str) -> tuple[str, ...]:
 
 
 def export(
-    connection: Connection, campaign: Campaign, what: str, *, form: str | None = None, **options: str | bool | None
+    connection: Connection,
+    campaign: Campaign,
+    what: str,
+    *,
+    form: str | None = None,
+    address: str | None = None,
+    **options: str | bool | None,
 ) -> Exported:
-    """Anything that can be exported of a campaign, by name; ``options`` are those of its kind, None for the usual."""
+    """Anything that can be exported of a campaign, by name; ``options`` are those of its kind, None for the usual.
+
+    A report leads back to the campaign, where the server's ``address`` is given.
+    """
     forms, kind = forms_of(campaign, what), kind_of(campaign)
     used = form or forms[0]
     if used not in forms:
@@ -158,4 +169,16 @@ def export(
             raise Refused(f"Exports of a {campaign.kind} campaign take no {name}, got {shown(value)}.")
         if kind.export_options[name] != what:
             raise Refused(f"Expected a {name} for {kind.export_options[name]} only, got {shown(value)} for {what}.")
+    if address is not None:
+        given["address"] = address
     return kind.export(connection, campaign, what, form=used, options=given)
+
+
+def report_bytes(report: Report, campaign: Campaign, form: str, options: Mapping[str, Any]) -> bytes:
+    """A report with a link back to its campaign, where the address is known."""
+    from adjudge.reporting.render import render
+
+    if "address" in options:
+        home = (f"Campaign {campaign.name}", f"{options['address'].rstrip('/')}/campaigns/{campaign.name}")
+        report = replace(report, home=home)
+    return render(report, form).encode()

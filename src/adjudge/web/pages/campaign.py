@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,6 +13,7 @@ from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 
 from adjudge.errors import AdjudgeError, shown
+from adjudge.reporting.render import page_script
 from adjudge.web.api.files import TakenDocuments
 from adjudge.web.api.files import documents as take_documents
 from adjudge.web.context import Context, InContext
@@ -43,11 +47,18 @@ from adjudge.web.store.snapshots import read_snapshot
 
 router = APIRouter(route_class=OrganiserRoute)
 
-REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; sandbox allow-downloads"
-)
-"""A report is one file that brings its own styles and pictures; it runs nothing, and cannot reach anything."""
+
+@cache
+def report_policy() -> str:
+    """A report is one file that brings its own styles and pictures; it runs the script of all reports and no other.
+
+    It cannot reach anything. It keeps its origin, so that its link leads an organiser back as who they are.
+    """
+    digest = b64encode(sha256(page_script().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'; sandbox allow-downloads allow-scripts allow-same-origin"
+    )
 
 
 class Written(BaseModel):
@@ -188,10 +199,10 @@ def report(organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) ->
     """The report, to be read here; before there is anything to report, why there is none."""
     try:
         with context.database.read() as connection:
-            file = export(connection, campaign, "report", form="html")
+            file = export(connection, campaign, "report", form="html", address=context.settings.address)
     except AdjudgeError as error:
         return page("failure.html", status=status_of(error), message=sentence(str(error)), organising=True)
-    headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
+    headers = {"Content-Security-Policy": report_policy(), "Cache-Control": "no-store"}
     return Response(file.data, media_type=file.media_type, headers=headers)
 
 

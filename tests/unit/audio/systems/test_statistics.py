@@ -21,7 +21,6 @@ from adjudge.audio.systems.statistics import (
     Statistics,
     describe_runs,
     describe_systems,
-    occurrence_figure,
     sentences,
     statistics_sections,
     triangle_share,
@@ -193,14 +192,14 @@ def test_sections_have_sentences_tables_and_the_figure(found: Statistics) -> Non
 
 
 def test_curves_have_every_document_most_frequent_first(found: Statistics) -> None:
-    data = occurrence_figure(found).data
-    assert data.panels == ("artist filter", "all artists")
-    assert data.systems == (("timbre", "tags"), ("timbre", "tags"))
-    for panel in data.counts:
-        for counts in panel:
-            assert len(counts) == 30
-            assert counts.sum() == 30 * 5
-            assert counts.tolist() == sorted(counts, reverse=True)
+    data = found.figure("occurrences").data
+    assert [panel.title for panel in data.panels] == ["artist filter", "all artists"]
+    for panel in data.panels:
+        assert [curve.label for curve in panel.curves] == ["timbre", "tags"]
+        for curve in panel.curves:
+            assert len(curve.y) == 30
+            assert curve.y.sum() == 30 * 5
+            assert curve.y.tolist() == sorted(curve.y, reverse=True)
 
 
 def test_runs_of_one_length_have_no_table_by_length_and_are_named_plainly() -> None:

@@ -217,8 +217,10 @@ def test_tables_show_the_numbers_of_the_study() -> None:
         f"{step.e_rho2_queries}",
         f"{step.phi_queries}",
     )
-    assert figures(plan)["growth-curves"].data.queries.tolist() == [step.n_queries for step in plan.growth]
-    assert figures(plan)["reliability-curves"].data.targets == (0.9, 0.8)
+    assert figures(plan)["growth-curves"].data.panels[0].curves[0].x.tolist() == [
+        step.n_queries for step in plan.growth
+    ]
+    assert figures(plan)["reliability-curves"].data.panels[0].levels == (0.9, 0.8)
 
 
 def test_plain_values_have_everything_and_fit_into_json() -> None:

@@ -31,7 +31,7 @@ from adjudge.reporting.document import Block, Paragraph, Report, Section, TableB
 from adjudge.tables import Heading
 from adjudge.users.report import gather, make_report
 from adjudge.web.errors import Refused
-from adjudge.web.kinds.exports import Exported, answer_log, export_file, harmless, plain_table
+from adjudge.web.kinds.exports import Exported, answer_log, export_file, harmless, plain_table, report_bytes
 from adjudge.web.kinds.judging.session import pair_grades, session_of
 from adjudge.web.kinds.judging.settings import settings_of
 from adjudge.web.kinds.judging.store import CurrentGrade, candidates_of, collection_of, current_grades
@@ -58,7 +58,9 @@ def campaign_report(
             return Report(campaign.settings.title, subtitle, tuple(first), collection.provenance.to_dict())
         eff = evaluate(collection, [settings_of(campaign).measure], seed=campaign.settings.seed)
         report = make_report(gather(eff, collection=collection), title=campaign.settings.title)
-    return replace(report, sections=(*first, *_between(session), *report.sections))
+    between = _between(session)
+    lead = () if between else report.lead  # with documents that nobody judged, the estimate is the answer
+    return replace(report, sections=(*first, *between, *report.sections), lead=lead)
 
 
 def _session(connection: Connection, campaign: Campaign, grades: Sequence[CurrentGrade]) -> Session:
@@ -171,7 +173,7 @@ def export(connection: Connection, campaign: Campaign, what: str, *, form: str, 
     if what == "log":
         data = export_log(connection, campaign, form=form)
     elif what == "report":
-        data = export_report(connection, campaign, form=form)
+        data = export_report(connection, campaign, form=form, options=options)
     else:
         data = export_session(connection, campaign)
     return export_file(campaign, what, form, data)
@@ -266,15 +268,14 @@ def _log_row(row: RowMapping, scales: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def export_report(connection: Connection, campaign: Campaign, *, form: str = "html") -> bytes:
+def export_report(connection: Connection, campaign: Campaign, *, form: str, options: Mapping[str, Any]) -> bytes:
     """The ranking as it is believed, and the report of ``adjudge report`` about the judgments so far."""
-    from adjudge.reporting.render import render
-
     used = settings_of(campaign).evaluated.name
     grades = [grade for grade in current_grades(connection, campaign.id) if used in grade.grades]
     judged = [Table(_assessor_table(grades, used), "the campaign's judgments")] if grades else []
     collection = collection_of(connection, campaign, judged)
-    return render(campaign_report(connection, campaign, grades=grades, collection=collection), form).encode()
+    report = campaign_report(connection, campaign, grades=grades, collection=collection)
+    return report_bytes(report, campaign, form, options)
 
 
 def export_session(connection: Connection, campaign: Campaign) -> bytes:

@@ -28,7 +28,7 @@ from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import Study
 from adjudge.reporting.document import Block, Paragraph, Report, Section
 from adjudge.web.errors import Refused
-from adjudge.web.kinds.exports import answer_log, harmless, iso, plain_table, written
+from adjudge.web.kinds.exports import answer_log, harmless, iso, plain_table, report_bytes, written
 from adjudge.web.kinds.preference.assignment import rules_of, seconds_taken
 from adjudge.web.kinds.preference.curves import FEWEST_ANSWERS, wanted_combinations
 from adjudge.web.kinds.preference.settings import settings_of
@@ -55,7 +55,9 @@ PREFERENCE_FORMS = {
 _LISTENED = ("query_ms", "a_ms", "b_ms")
 
 
-def export_preference(connection: Connection, campaign: Campaign, what: str, *, form: str) -> bytes:
+def export_preference(
+    connection: Connection, campaign: Campaign, what: str, *, form: str, options: Mapping[str, Any]
+) -> bytes:
     """One of :data:`PREFERENCE_FORMS` as the content of a file."""
     if what == "answers":
         return csv_of_answers(study_of(connection, campaign))
@@ -65,12 +67,9 @@ def export_preference(connection: Connection, campaign: Campaign, what: str, *, 
         return _log(connection, campaign, form=form)
     if what == "people":
         return _people(connection, campaign)
-
     if what == "mapping":
         return fitted_mappings(connection, campaign)
-    from adjudge.reporting.render import render
-
-    return render(preference_report(connection, campaign), form).encode()
+    return report_bytes(preference_report(connection, campaign), campaign, form, options)
 
 
 def study_of(connection: Connection, campaign: Campaign) -> Study:
@@ -307,7 +306,8 @@ def preference_report(connection: Connection, campaign: Campaign) -> Report:
     study = study_of(connection, campaign)
     if not len(study):
         raise Refused("A report needs answers; so far there are none.")
-    sections = [_so_far(campaign, study), *_taught(campaign, study), *_people_block(connection, campaign, study)]
+    answer, *others = _taught(campaign, study)
+    sections = [answer, _so_far(campaign, study), *others, *_people_block(connection, campaign, study)]
     subtitle = f"{len(study):,} answers of {len(study.participants):,} participants"
     return Report(campaign.settings.title, subtitle, tuple(sections), _provenance(connection, campaign))
 
@@ -318,7 +318,7 @@ def _so_far(campaign: Campaign, study: Study) -> Section:
     n_excluded, n_traps = int((study.set_aside & ~study.trap).sum()), int(study.trap.sum())
     words = (
         f"{counted:,} answers count, of {wanted * n_questions:,} that {n_questions:,} questions want. "
-        f"{n_excluded:,} more are set aside, and {n_traps:,} are to traps."
+        f"{n_excluded:,} more are excluded, and {n_traps:,} are to attention checks."
     )
     return Section("so-far", "Where the campaign stands", (Paragraph(words),))
 

@@ -171,7 +171,8 @@ class Preference(Kind):
         from adjudge.web.kinds.exports import export_file
         from adjudge.web.kinds.preference.export import export_preference
 
-        return export_file(campaign, what, form, export_preference(connection, campaign, what, form=form))
+        data = export_preference(connection, campaign, what, form=form, options=options)
+        return export_file(campaign, what, form, data)
 
     def api_routers(self) -> Sequence[APIRouter]:
         """Questions and answers; files with questions."""

@@ -21,7 +21,7 @@ from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.reporting.document import Paragraph, Report, Section, TableBlock
 from adjudge.tables import Heading
 from adjudge.web.errors import Refused
-from adjudge.web.kinds.exports import answer_log, harmless, iso, plain_table, written
+from adjudge.web.kinds.exports import answer_log, harmless, iso, plain_table, report_bytes, written
 from adjudge.web.kinds.ranking.dashboard import (
     RankingActivity,
     SentRanking,
@@ -51,20 +51,18 @@ Ranked = tuple[str, str, Sequence[Sequence[str]], Sequence[str]]
 
 
 def export_ranking(
-    connection: Connection, campaign: Campaign, what: str, *, form: str, construction: str | None = None
+    connection: Connection, campaign: Campaign, what: str, *, form: str, options: Mapping[str, Any]
 ) -> bytes:
     """One of :data:`RANKING_FORMS` as the content of a file."""
     if what == "rankings":
         return _csv_of(_ranked(connection, campaign))
     if what == "lists":
-        return _lists(rankings_of(connection, campaign), construction, form)
+        return _lists(rankings_of(connection, campaign), options.get("construction"), form)
     if what == "log":
         return _log(connection, campaign, form=form)
     if what == "people":
         return _people(connection, campaign)
-    from adjudge.reporting.render import render
-
-    return render(ranking_report(connection, campaign), form).encode()
+    return report_bytes(ranking_report(connection, campaign), campaign, form, options)
 
 
 def rankings_of(connection: Connection, campaign: Campaign) -> Rankings:
@@ -204,7 +202,7 @@ def ranking_report(connection: Connection, campaign: Campaign) -> Report:
             title=campaign.settings.title,
         )
     first, *others = made.sections
-    return replace(made, sections=(_so_far(campaign, seen), first, _experts(seen), *others))
+    return replace(made, sections=(first, _so_far(campaign, seen), _experts(seen), *others))
 
 
 def _compared(rankings: Rankings, campaign: Campaign) -> ComparedConstructions | None:

@@ -124,7 +124,7 @@ class Ranking(Kind):
         from adjudge.web.kinds.exports import export_file
         from adjudge.web.kinds.ranking.export import export_ranking
 
-        data = export_ranking(connection, campaign, what, form=form, construction=options.get("construction"))
+        data = export_ranking(connection, campaign, what, form=form, options=options)
         return export_file(campaign, what, form, data)
 
     def rehearse(
