@@ -226,10 +226,8 @@ class Comparison(Result):
             p[place[pair.system], place[pair.other]] = pair.p_corrected
         found = Ranks(np.array(self.means), p, p <= self.alpha)
         order = sorted(range(len(place)), key=lambda s: (-self.means[s], self.systems[s]))
-        columns = (found.rank, found.low, found.high, found.tier)
-        rows = tuple(
-            PossibleRank(self.systems[s], *(int(column[s]) for column in columns), self.means[s]) for s in order
-        )
+        places = np.stack([found.rank, found.low, found.high, found.tier], axis=1).tolist()
+        rows = tuple(PossibleRank(self.systems[s], *places[s], mean=self.means[s]) for s in order)
         return Rows(PossibleRank, rows, f"{self.measure}: ranks that are possible, {self._how}")
 
     @cached_property

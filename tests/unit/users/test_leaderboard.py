@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -109,7 +110,10 @@ def test_every_slice_has_a_board_and_a_changed_system_is_found() -> None:
 
 def test_slices_with_fewer_than_three_queries_and_queries_without_a_value_are_left_out_and_named() -> None:
     eff = _eff(12)
-    table = {"query": list(eff.queries), "genre": ["rock"] * 4 + ["folk"] * 5 + ["jazz"] * 2 + [None]}
+    table: dict[str, list[Any]] = {
+        "query": list(eff.queries),
+        "genre": ["rock"] * 4 + ["folk"] * 5 + ["jazz"] * 2 + [None],
+    }
     (made,) = aj.leaderboard(eff, slices=table, resamples=500).slices
     assert made.notes == ("Left out, with fewer than 3 queries: jazz (2).", "1 query left out, without a value.")
     with pytest.raises(aj.AdjudgeError, match=r"'genre' has 1 slice of 3 queries or more"):
@@ -172,6 +176,7 @@ def test_a_report_has_the_board_and_a_comparison_its_ranks() -> None:
 
 def test_a_comparison_has_ranks_only_where_all_pairs_are_right_at_once() -> None:
     eff = _eff()
-    for how in ({"baseline": "s1"}, {"correction": "bh"}, {"correction": "none"}):
+    partial = aj.compare(eff, test="t", baseline="s1")
+    for compared in (partial, *(aj.compare(eff, test="t", correction=name) for name in ("bh", "none"))):
         with pytest.raises(aj.AdjudgeError, match="possible ranks need all pairs, two-sided, with a correction"):
-            aj.compare(eff, test="t", **how).ranks()
+            compared.ranks()

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from adjudge.arrays import Ints
 from adjudge.checks import CONFIDENCE, COUNT, RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.formats.effectiveness import (
@@ -27,13 +28,18 @@ from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
-from adjudge.reporting.figures import Forest, forest
-from adjudge.results import Column, Result
+from adjudge.reporting.figures import PALETTE, describe, name_rows, rows_height
+from adjudge.results import Column, Result, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.gtheory.datasets import DatasetStudy, study_datasets
 from adjudge.stats.ranks import Chance, Sample, chances, rank_sets
 from adjudge.text import counted, listed, percent
 from adjudge.users.leaderboard.slices import Slices, slice_boards
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from adjudge.reporting.canvas import Canvas
 
 About = Literal["queries", "data sets"]
 _TOP = 3
@@ -41,6 +47,32 @@ _RESAMPLES, _FEWEST_RESAMPLES, _DIFFERENCES = 10_000, 2_000, 250_000_000
 _CLAIMS = {"queries": "other queries like these", "data sets": "other data sets like these"}
 _NAMED = 5
 _MOST_DRAWN = 60
+
+
+@dataclass(frozen=True)
+class RankIntervals:
+    """Ranks of systems, best first, and those that are possible."""
+
+    label: str
+    systems: tuple[str, ...]
+    rank: Ints
+    low: Ints
+    high: Ints
+
+
+def rank_intervals(data: RankIntervals, canvas: Canvas) -> Axes:
+    """A dot for each rank, a line from the best to the worst that is possible."""
+    height = rows_height(len(data.systems))
+    axes = canvas.axes(height)
+    y = np.arange(len(data.systems))
+    axes.hlines(y, data.low, data.high, color=PALETTE["accent"], linewidth=1.4)
+    dots = axes.scatter(data.rank, y, s=16, color=PALETTE["accent"], linewidth=0, zorder=3)
+    values = zip(data.systems, data.rank, data.low, data.high, strict=True)
+    describe(dots, [f"{name}: {rank} [{low}, {high}]" for name, rank, low, high in values])
+    name_rows(axes, canvas.names(data.systems), height)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel(data.label)
+    return axes
 
 
 @dataclass(frozen=True)
@@ -143,16 +175,17 @@ class Leaderboard(Result):
         """The board about other data sets, variance components, and boards of slices."""
         return tuple(part for part in (self.elsewhere, self.study, *self.slices) if part is not None)
 
-    def figure_of_ranks(self, name: str = "ranks") -> FigureBlock:
-        """Possible ranks of the first systems, as a figure."""
+    @figure("ranks")
+    def _ranks(self) -> FigureBlock:
+        """Possible ranks of the first systems."""
         shown = self.rows[:_MOST_DRAWN]
-        numbers = [np.array([getattr(row, end) for row in shown], float) for end in ("rank", "rank_low", "rank_high")]
-        data = Forest(f"rank by {self.measure}; 1 is the best", tuple(row.system for row in shown), *numbers)
+        ranks = [np.array([getattr(row, end) for row in shown]) for end in ("rank", "rank_low", "rank_high")]
+        data = RankIntervals(f"rank by {self.measure}; 1 is the best", tuple(row.system for row in shown), *ranks)
         some = "" if len(shown) == len(self) else f" The first {len(shown)} of {len(self)} systems."
         caption = f"Ranks that are possible, all at once with {percent(self.confidence)} confidence.{some}"
         first = shown[0]
         alt = f"Possible ranks of each system: {first.system} from {first.rank_low} to {first.rank_high}."
-        return FigureBlock(name, caption, alt, data, forest)
+        return FigureBlock("ranks", caption, alt, data, rank_intervals)
 
     def _facts(self) -> dict[str, Any]:
         names = (

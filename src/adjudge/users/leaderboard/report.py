@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +32,8 @@ def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Sectio
 
 def _section(board: Leaderboard, name: str, title: str, level: int) -> Section:
     about = f"{board.sentence()} The claim is about {board.claim}."
-    return Section(name, title, (Paragraph(about), *_table(name, board), board.figure_of_ranks(f"{name}-ranks")), level)
+    drawn = replace(board.figure("ranks"), name=f"{name}-ranks")
+    return Section(name, title, (Paragraph(about), *_table(name, board), drawn), level)
 
 
 def _slice_section(part: Slices, name: str) -> Section:
