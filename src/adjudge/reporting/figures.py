@@ -397,13 +397,15 @@ def pair_sizes(data: PairSizes, canvas: Canvas) -> Axes:
                 if n:
                     describe(bar, [f"{start:.3f} to {end:.3f}: {counted(int(n), 'pair')}, {label}"])
             below += counts
+    right = largest
     if data.margin is not None and data.margin <= 1.3 * largest:
+        right = max(right, 1.02 * data.margin)
         axes.axvline(data.margin, color=PALETTE["ink"], linewidth=0.9, linestyle=DASHED)
-        axes.text(data.margin, 1.0, f"matters from {data.margin:.2g}", transform=axes.get_xaxis_transform(),
-                  ha="center", va="bottom")  # fmt: skip
+        side = "right" if data.margin > 0.7 * right else "left"
+        above = axes.get_xaxis_transform()
+        axes.text(data.margin, 1.0, f"matters from {data.margin:.2g}", transform=above, ha=side, va="bottom")
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.margins(x=0.0, y=0.08)
-    axes.set_xlim(left=0.0)
+    axes.set(xlim=(0.0, right), ylim=(0.0, 1.08 * float(below.max())))
     label_axes(axes, data.label, "pairs of systems")
     axes.grid(visible=False, axis="x")
     canvas.legend(axes, per_row=2 if canvas.width < PAGE / 2 else None)
