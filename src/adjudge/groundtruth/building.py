@@ -24,7 +24,7 @@ import numpy as np
 from adjudge.arrays import Ints, Mask
 from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, Kind, checked
 from adjudge.deprecated import renamed
-from adjudge.errors import AdjudgeError, shown, unknown, warn
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.answers import Preferences, PreferredQuery, QueryError, RankedQuery, Rankings, Unranked
 from adjudge.groundtruth.evidence import (
     COMPARISONS,
@@ -44,7 +44,7 @@ from adjudge.groundtruth.evidence import (
 )
 from adjudge.groundtruth.figures import DrawnList, Sizes, drawn_list, sizes
 from adjudge.groundtruth.lists import PartialList, PartialLists
-from adjudge.registry import Registry
+from adjudge.registry import Registry, unknown
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import cleaned, shortened
 from adjudge.results import Column, Result, figure

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Annotated, Literal, TypedDict
 
 from adjudge.checks import checked
-from adjudge.errors import AdjudgeError, shown, unknown
+from adjudge.errors import AdjudgeError, shown
 from adjudge.groundtruth.figures import Bands, bands
+from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import shortened
 from adjudge.results import Column, Result, figure

@@ -19,9 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import ROUNDING, Floats, Ints, Mask
 from adjudge.stats import resampling
-from adjudge.stats.matrices import ROUNDING
 
 Chance = Literal["bootstrap", "model"]
 _MOST_SIGNED = 2000  # queries; sums over more are as good as normal, and drawn as such
