@@ -247,7 +247,7 @@ def calibration_error(claimed: Floats, true: Floats) -> float:
 
 def calibration() -> list[Table]:
     """Calibration errors, Brier scores, and a reliability table of the default."""
-    rows, kept = [], []
+    rows, kept, reliability = [], [], list[tuple[str, ...]]()
     for name, table in _tables().items():
         for how in ("bootstrap", "model"):
             cells = []
@@ -266,11 +266,11 @@ def calibration() -> list[Table]:
     notes = (
         "ECE over claims of .02 and more; Brier scores times 1,000. 400 splits each, 5 to 60 random systems at a time."
     )
-    reliability = []
-    both = [binned(*(np.concatenate([c[i] for c in kept if c[0] is known]) for i in (1, 2))) for known in (False, True)]
-    for half, truth in zip(*both, strict=True):
-        cells = [f"{n:,} {c:.3f} {t:.3f}".split() for n, c, t in (half, truth)]
-        reliability.append((*cells[0], *cells[1]))
+    of_half, of_truth = (
+        binned(*(np.concatenate([c[i] for c in kept if c[0] is known]) for i in (1, 2))) for known in (False, True)
+    )
+    for half, truth in zip(of_half, of_truth, strict=True):
+        reliability.append(tuple(f"{cell:,}" if isinstance(cell, int) else f"{cell:.3f}" for cell in (*half, *truth)))
     head = ("claims of the other half", "claimed", "came true", "claims of the truth", "claimed", "came true")
     about = "P(best) and P(top 3) by bootstrap, all collections but CLEF eHealth together."
     return [
