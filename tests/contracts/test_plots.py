@@ -21,7 +21,8 @@ from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
 from adjudge.reporting.canvas import draw, styled
 from adjudge.reporting.document import FigureBlock
-from adjudge.reporting.figures import COLUMN, PAGE, TEXT
+from adjudge.latex import COLUMN, PAGE
+from adjudge.reporting.figures import TEXT
 from adjudge.reporting.render import figure_bytes
 from adjudge.results import Result, figure
 from adjudge.stats.gtheory.plan import Costs, Pricing, make_plan

@@ -227,7 +227,11 @@ class Comparison(Result):
         found = Ranks(np.array(self.means), p, p <= self.alpha)
         order = sorted(range(len(place)), key=lambda s: (-self.means[s], self.systems[s]))
         places = np.stack([found.rank, found.low, found.high, found.tier], axis=1).tolist()
-        rows = tuple(PossibleRank(self.systems[s], *places[s], mean=self.means[s]) for s in order)
+        rows = tuple(
+            PossibleRank(self.systems[s], rank, low, high, tier, self.means[s])
+            for s in order
+            for rank, low, high, tier in [places[s]]
+        )
         return Rows(PossibleRank, rows, f"{self.measure}: ranks that are possible, {self._how}")
 
     @cached_property

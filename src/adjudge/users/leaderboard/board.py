@@ -62,6 +62,8 @@ class RankIntervals:
 
 def rank_intervals(data: RankIntervals, canvas: Canvas) -> Axes:
     """A dot for each rank, a line from the best to the worst that is possible."""
+    from matplotlib.ticker import MaxNLocator
+
     height = rows_height(len(data.systems))
     axes = canvas.axes(height)
     y = np.arange(len(data.systems))
@@ -70,7 +72,7 @@ def rank_intervals(data: RankIntervals, canvas: Canvas) -> Axes:
     values = zip(data.systems, data.rank, data.low, data.high, strict=True)
     describe(dots, [f"{name}: {rank} [{low}, {high}]" for name, rank, low, high in values])
     name_rows(axes, canvas.names(data.systems), height)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(data.label)
     return axes
 
@@ -238,9 +240,10 @@ def leaderboard(
 
     ``data`` is effectiveness, or a table of it (:func:`adjudge.formats.read_effectiveness`), of one data set or of
     several; queries that a system lacks are left out, and named. Possible ranks hold for all systems at once with the
-    ``confidence`` asked for: by sign flips of all pairs, stepped down (:func:`adjudge.stats.rank_sets`). Where all
-    systems are alike, some system is wrongly shown to be better with probability 1 - confidence; where true means
-    differ, hardly ever.
+    ``confidence`` asked for: by sign flips of all pairs, stepped down (:func:`adjudge.stats.ranks.rank_sets`). Where
+    all systems are alike, some system is wrongly shown to be better with probability 1 - confidence; where true means
+    differ, hardly ever. With many systems whose differences are very skewed it happens more often: with equal means
+    given to runs of TREC, 95 % ranks hold .91 to .95 of the time for 5 runs, .81 to .93 for 20 on 50 queries.
 
     P(best), and P(top) for the ``top`` systems (3 if not given), are by ``bootstrap`` over queries, or by a ``model``
     with a prior of true means that is learned from all systems. Both are calibrated about as well; the bootstrap is the

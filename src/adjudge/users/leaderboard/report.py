@@ -23,9 +23,7 @@ def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Sectio
         made.append(_section(board.elsewhere, f"{name}-datasets", "On other data sets like these", 2))
     if board.study is not None:
         made.append(
-            Section(
-                f"{name}-components", "Where differences come from", tuple(_table(f"{name}-variance", board.study)), 2
-            )
+            Section(f"{name}-components", "Where differences come from", tuple(_table(f"{name}-table", board.study)), 2)
         )
     return [*made, *(_slice_section(part, f"{name}-slices-{i + 1}") for i, part in enumerate(board.slices))]
 
@@ -33,11 +31,11 @@ def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Sectio
 def _section(board: Leaderboard, name: str, title: str, level: int) -> Section:
     about = f"{board.sentence()} The claim is about {board.claim}."
     drawn = replace(board.figure("ranks"), name=f"{name}-ranks")
-    return Section(name, title, (Paragraph(about), *_table(name, board), drawn), level)
+    return Section(name, title, (Paragraph(about), *_table(f"{name}-table", board), drawn), level)
 
 
 def _slice_section(part: Slices, name: str) -> Section:
-    return Section(name, f"By {part.attribute}", tuple(_table(name, part)), 2)
+    return Section(name, f"By {part.attribute}", tuple(_table(f"{name}-table", part)), 2)
 
 
 def _table(name: str, result: Result) -> Iterable[TableBlock | Paragraph]:
