@@ -192,6 +192,7 @@ def plot(block: FigureBlock, *, ax: Axes | None = None, width: float | None = No
     """The axes of a figure, drawn on ``ax`` or on a new figure of pyplot; an array of them for several panels."""
     from matplotlib import pyplot
 
+    pyplot.draw_if_interactive()  # it loads its backend now: in the style, what a notebook's backend sets would be undone
     if ax is not None and not isinstance(ax, Axes):
         raise AdjudgeError(f"'ax': expected axes of matplotlib, got {shown(ax)}")
     if ax is not None and width is not None:
@@ -201,6 +202,7 @@ def plot(block: FigureBlock, *, ax: Axes | None = None, width: float | None = No
         with styled():
             drawn = block.draw(block.data, canvas)
             if ax is None:
+                canvas.figure.set_facecolor(PALETTE["paper"])  # dark text is not to stand on a notebook's dark page
                 canvas.figure.draw_without_rendering()  # ticks are made now, in this style
     except BaseException:
         if ax is None and canvas._figure is not None:
