@@ -17,12 +17,12 @@ project_copyright = "The Adjudge developers, BSD-3-Clause"
 version = release = __version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "scripts.docs.extension",
 ]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [  # names of others in signatures; ours are looked up by scripts.docs.extension
@@ -32,6 +32,11 @@ nitpick_ignore_regex = [  # names of others in signatures; ours are looked up by
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
+
+nb_execution_mode = "force"  # notebooks are kept without their outputs
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

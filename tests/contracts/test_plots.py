@@ -17,11 +17,11 @@ from matplotlib.text import Text
 from tests.contracts.test_results import RESULTS, complete, few
 
 import adjudge as aj
+from adjudge.latex import COLUMN, PAGE
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
 from adjudge.reporting.canvas import draw, styled
 from adjudge.reporting.document import FigureBlock
-from adjudge.latex import COLUMN, PAGE
 from adjudge.reporting.figures import TEXT
 from adjudge.reporting.render import figure_bytes
 from adjudge.results import Result, figure

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from scripts.docs.pages import ROOT
 
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 _MADE = ("genindex.html", "search.html")  # by Sphinx, not from pages of ours
 _LOADS = {
     "img": "src",
@@ -82,7 +85,8 @@ def test_every_page_is_built_and_reached_from_the_first(site: Path, pages: dict[
         if page in pages and page not in reached:
             reached.add(page)
             waiting += [target for target, _ in _within(page, pages[page])]
-    written = {site / path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
+    sources = (path for suffix in ("md", "ipynb") for path in (ROOT / "docs").rglob(f"*.{suffix}"))
+    written = {site / path.relative_to(ROOT / "docs").with_suffix(".html") for path in sources}
     assert written <= reached, f"nothing leads to {sorted(str(one.relative_to(site)) for one in written - reached)}"
 
 
@@ -101,6 +105,17 @@ def test_no_page_loads_anything_from_another_host(site: Path, pages: dict[Path, 
             assert not urlsplit(load).netloc, f"{page.relative_to(site)} loads {load}"
     for style in site.rglob("*.css"):
         assert "url(http" not in style.read_text(encoding="utf-8").replace("'", "").replace('"', ""), style.name
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_each_plot_with_an_alternative_text(site: Path, notebook: Path) -> None:
+    cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in cells), "the site makes outputs"
+    said = [cell["metadata"]["mystnb"]["image"]["alt"] for cell in cells if ".plot(" in "".join(cell["source"])]
+    page = (site / notebook.relative_to(ROOT / "docs").with_suffix(".html")).read_text(encoding="utf-8")
+    shown = re.findall(r'<div class="output.*?<img alt="([^"]*)"', page, flags=re.DOTALL)
+    assert len(said) > 2
+    assert [html.unescape(text) for text in shown] == said
 
 
 def test_every_page_says_something(site: Path, pages: dict[Path, Built]) -> None:

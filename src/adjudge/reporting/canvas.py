@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 
 from adjudge.checks import PAPER_WIDTH, checked
 from adjudge.errors import AdjudgeError, shown
-from adjudge.reporting.figures import PAGE, PALETTE, TEXT, shortened
+from adjudge.latex import PAGE
+from adjudge.reporting.figures import PALETTE, TEXT, shortened
 from adjudge.tables import text_width
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ def plot(block: FigureBlock, *, ax: Axes | None = None, width: float | None = No
     """The axes of a figure, drawn on ``ax`` or on a new figure of pyplot; an array of them for several panels."""
     from matplotlib import pyplot
 
+    pyplot.draw_if_interactive()  # type: ignore[no-untyped-call]  # its backend sets more than the style may undo
     if ax is not None and not isinstance(ax, Axes):
         raise AdjudgeError(f"'ax': expected axes of matplotlib, got {shown(ax)}")
     if ax is not None and width is not None:
@@ -202,6 +204,7 @@ def plot(block: FigureBlock, *, ax: Axes | None = None, width: float | None = No
         with styled():
             drawn = block.draw(block.data, canvas)
             if ax is None:
+                canvas.figure.set_facecolor(PALETTE["paper"])  # dark text is not to stand on a notebook's dark page
                 canvas.figure.draw_without_rendering()  # ticks are made now, in this style
     except BaseException:
         if ax is None and canvas._figure is not None:
