@@ -24,7 +24,6 @@ SUBJECTS = {
     "adjudge.experiments.simulate.copulas": "copulas",
     "adjudge.experiments.simulate.margins": "distributions of one system's effectiveness",
     "adjudge.formats.results": "effectiveness as other tools write it",
-    "adjudge.groundtruth.figures": "what draws, apart from what computes",
     "adjudge.groundtruth.strengths": "models of choice: Bradley-Terry, Plackett-Luce",
     "adjudge.relevance.models": "fitted models of relevance, and those of the thesis",
     "adjudge.stats.gtheory.reml": "restricted maximum likelihood",

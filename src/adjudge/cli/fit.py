@@ -12,6 +12,7 @@ from adjudge.cli.options import (
     add_columns,
     add_combinations,
     add_combine,
+    add_figures,
     add_run_reading,
     add_styles,
     check_run_reading,
@@ -58,7 +59,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_styles(group, json="as JSON, with provenance", csv="as CSV", markdown="as a Markdown page")
     group.add_argument("-o", "--output", metavar="FILE", help="write the curves to a mapping file (JSON)")
     group.add_argument("--report", metavar="FILE", help="write a report: .html, .md or .tex")
-    group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_figures(group)
 
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:
@@ -203,13 +204,15 @@ def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Pro
     }
     notes: tuple[str, ...] = ()
     if arguments.report is not None:  # before the curves: more can go wrong with it
-        page = argparse.Namespace(output=arguments.report, style=None, figures=arguments.figures)
+        page = argparse.Namespace(
+            output=arguments.report, style=None, figures=arguments.figures, figure_width=arguments.figure_width
+        )
         show_report(page, preference_sections(learnt, study), **shared)
     if arguments.output is not None:
         write_mappings(_with_origin(learnt.mappings(), made), arguments.output)
         notes = (f"wrote {counted(len(learnt.combinations), 'combination')} to {arguments.output}",)
     figures = None if arguments.report is not None else arguments.figures
-    plain = argparse.Namespace(output=None, style=arguments.style, figures=figures)
+    plain = argparse.Namespace(output=None, style=arguments.style, figures=figures, figure_width=arguments.figure_width)
     whole = arguments.style == "markdown" or figures is not None
     sections = preference_sections(learnt, study) if whole else (_summary(learnt),)
     show_report(plain, sections, **shared, notes=notes)

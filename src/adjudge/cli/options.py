@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.checks import CONFIDENCE, COUNT, Combine, Constraint, Interval, Names, Precision
+from adjudge.checks import CONFIDENCE, COUNT, FIGURE_WIDTH, Combine, Constraint, Interval, Names, Precision
 from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError
 
@@ -95,7 +95,14 @@ def add_listing(parser: argparse.ArgumentParser) -> None:
 def add_pages(parser: argparse.ArgumentParser) -> None:
     """Output of a command that can write a page with figures."""
     add_listing(parser)
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_figures(parser)
+
+
+def add_figures(group: argparse._ActionsContainer) -> None:
+    """Figures as files, and how wide they are."""
+    group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    about = "width of these figures, such as 3.3 for a column of a paper and 7 for a page"
+    group.add_argument("--figure-width", type=FIGURE_WIDTH, default=7.0, help=about)
 
 
 def add_intervals(group: argparse._ArgumentGroup) -> None:

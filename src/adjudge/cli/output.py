@@ -171,7 +171,8 @@ def show_report(
         forms = {"json": lambda: as_json(values), "csv": lambda: as_csv(records)}
         show(arguments, forms[style]() if style in forms else page_of(arguments, report, style))
     if (folder := getattr(arguments, "figures", None)) is not None:
-        say([f"wrote {len(write_figures(report, Path(folder)))} figures to {folder}"])
+        written = write_figures(report, Path(folder), width=arguments.figure_width)
+        say([f"wrote {len(written)} figures to {folder}"])
 
 
 def page_of(arguments: argparse.Namespace, report: Report, form: str) -> str:

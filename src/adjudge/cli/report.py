@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adjudge.checks import SHARE
 from adjudge.cli.command import command
 from adjudge.cli.compare import add_comparing, comparing
-from adjudge.cli.options import own_mappings, with_users_file
+from adjudge.cli.options import add_figures, own_mappings, with_users_file
 from adjudge.cli.output import check_output, command_line, page_of, progress, with_inputs
 from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, read_and_evaluated
 from adjudge.errors import AdjudgeError
@@ -28,7 +28,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-o", "--output", metavar="FILE", help=f"file to write: .html, .md, .tex or .json (default: {_USUAL})"
     )
-    group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_figures(group)
     group.add_argument("--title", help="title of the report")
     group.add_argument(
         "--section", dest="sections", action="append", metavar="NAME", help="only this section; repeatable"
@@ -89,7 +89,8 @@ def run(arguments: argparse.Namespace) -> None:
         write_whole(Path(arguments.output), page_of(arguments, made, form).encode())
     print(f"Wrote {arguments.output}.")
     if arguments.figures is not None:
-        print(f"Wrote {len(write_figures(made, Path(arguments.figures)))} figures to {arguments.figures}.")
+        written = write_figures(made, Path(arguments.figures), width=arguments.figure_width)
+        print(f"Wrote {len(written)} figures to {arguments.figures}.")
 
 
 def _experiments(folders: list[str]) -> list[Findings]:

@@ -479,6 +479,13 @@ class CurveFindings(Findings, Generic[CurveT]):
         n = len(self.samples)
         return [self.curves[i : i + n] for i in range(0, len(self.curves), n)]
 
+    def of_procedure(self, name: str = "") -> tuple[CurveT, ...]:
+        """The curves of one procedure, the first unless another is named."""
+        several = {curves[0].procedure.name: curves for curves in self.by_procedure()}
+        if name and name not in several:
+            raise unknown("test of this experiment", name, several)
+        return several[name or next(iter(several))]
+
     def at(self, alpha: float | Mapping[str, float]) -> Self:
         """The same trials at another level: one for all procedures, or by their names."""
         findings = self.experiment.at_levels(alpha).findings(self.samples, self.rows, self.provenance)

@@ -40,7 +40,7 @@ from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Findings, Rows,
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curves, Panel, curves
-from adjudge.results import Column, columns_of
+from adjudge.results import Column, columns_of, figure
 from adjudge.stats.multiple import FAMILYWISE_TESTS
 from adjudge.tables import Table
 from adjudge.text import listed, share, share_with
@@ -500,6 +500,29 @@ class ErrorFindings(Findings):
         own = [place for place, row in enumerate(self._rows()) if row["alpha"] == levels[row["test"]]]
         return super().table(digits=digits).take(own)
 
+    @figure("type-one-errors")
+    def _type_one(self) -> FigureBlock:
+        """Actual Type I error against the level."""
+        return _type_one_figure(self)
+
+    @figure("power-by-difference")
+    def _power(self) -> FigureBlock:
+        """Power against how large true differences are."""
+        return _power_figure(self, self._binned, self.alphas[0])
+
+    @figure("type-three-errors")
+    def _direction(self) -> FigureBlock:
+        """Significance in the wrong direction against how large true differences are."""
+        return _direction_figure(self, self._binned, self.alphas[0])
+
+    @property
+    def _binned(self) -> Sequence[Detection]:
+        """True differences by size, at the first level."""
+        binned = self.detection(self.alphas[0], binned=True)
+        if not binned:
+            raise AdjudgeError("there are no true differences to detect in these samples")
+        return binned
+
 
 def _verdict(alpha: float, judged: Rates) -> Verdict:
     """Whether an interval contains the level, lies below it, or above."""
@@ -735,7 +758,7 @@ def error_sections(findings: ErrorFindings) -> Sequence[Section]:
         Section(
             "type-one",
             "Type I errors: differences that are not there",
-            (_type_one_figure(findings), _type_one_table(findings)),
+            (findings.figure("type-one-errors"), _type_one_table(findings)),
         ),
     ]
     if binned:
@@ -743,12 +766,12 @@ def error_sections(findings: ErrorFindings) -> Sequence[Section]:
             Section(
                 "type-two",
                 "Power and Type II errors: differences that are missed",
-                (_power_figure(findings, binned, alpha), _power_table(findings)),
+                (findings.figure("power-by-difference"), _power_table(findings)),
             ),
             Section(
                 "type-three",
                 "Type III errors: the wrong direction",
-                (_direction_figure(findings, binned, alpha), _difference_table(binned, alpha)),
+                (findings.figure("type-three-errors"), _difference_table(binned, alpha)),
             ),
         ]
     return (*sections, _fidelity_section(findings))

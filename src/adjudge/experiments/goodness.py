@@ -36,7 +36,7 @@ from adjudge.model.provenance import Provenance
 from adjudge.model.scales import parse_scale
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curves, Panel, curves
-from adjudge.results import Column
+from adjudge.results import Column, figure
 from adjudge.stats.distributions import DISTRIBUTIONS, prediction_interval
 from adjudge.stats.intervals import t_interval
 from adjudge.tables import Heading
@@ -348,6 +348,11 @@ class FitFindings(Findings):
             f"{best_name} would be {share(1 - 1 / (1 + more), 0)} closer."
         )
 
+    @figure("fit-curves")
+    def _curves(self) -> FigureBlock:
+        """Distance of distributions fitted to some queries from those left over."""
+        return _figure(self)
+
 
 def _cells(sample: Sample, size: int, by: Mapping[str, pl.DataFrame]) -> list[FitCell]:
     """The families of one sample and size, held against one another."""
@@ -410,7 +415,7 @@ _NOTE = (
 def fit_sections(findings: FitFindings) -> Sequence[Section]:
     """The conclusion with the curves, then a table for every number of queries."""
     sizes = sorted({cell.n_queries for cell in findings.cells})
-    first = Section("fit", "Which distribution predicts new queries", (*conclusion(findings), _figure(findings)))
+    first = Section("fit", "Which distribution predicts new queries", (*conclusion(findings), findings.figure()))
     tables = tuple(_table(findings, size) for size in sizes)
     return [first, Section("fit-tables", "Distance by number of queries", (Paragraph(_NOTE), *tables))]
 

@@ -53,7 +53,7 @@ from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Findings, Rows,
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
-from adjudge.results import Column, Result, interval_columns
+from adjudge.results import Column, Result, figure, interval_columns
 from adjudge.tables import Heading, Table
 from adjudge.text import counted, listed, percent, share_with
 
@@ -473,6 +473,21 @@ class OptimalityFindings(Findings):
         view = self.at(self.experiment.alpha)
         return replace(view.table(digits=digits), title=self.title, notes=self.sentences())
 
+    @figure("tests-rates")
+    def _rates(self) -> FigureBlock:
+        """Rates of every test over the levels."""
+        return _figure(self)
+
+    @figure("tests-measures-power")
+    def _power_by_scale(self) -> FigureBlock:
+        """What is found, by measure and scale."""
+        return _by_scale(self, "tests-measures-power", "non_significant", "success")
+
+    @figure("tests-measures-conflicts")
+    def _conflicts_by_scale(self) -> FigureBlock:
+        """What conflicts, by measure and scale."""
+        return _by_scale(self, "tests-measures-conflicts", "minor_conflict", "major_conflict")
+
 
 def _root(squares: Floats, cases: Floats) -> dict[str, float]:
     """RMS with its interval, by the jackknife over trials."""
@@ -599,14 +614,14 @@ def optimality_sections(findings: OptimalityFindings) -> Sequence[Section]:
     if len(findings.paired.sizes) > 1:
         by_size = f"Sizes of the sets of queries at {alpha:g}, over all tests and samples, with 95 % intervals."
         blocks.append(_outcome_table("tests-sizes", by_size, findings.pooled([alpha])))
-    blocks += [_figure(findings), _selected_table(findings), _exactness_table(findings)]
+    blocks += [findings.figure(), _selected_table(findings), _exactness_table(findings)]
     sections = [Section("tests", "Which test", (*conclusion(findings), *blocks))]
     if len(findings.samples) > 1:
         by_sample = f"Measures and scales at {alpha:g}, over all tests, with 95 % intervals."
         several: tuple[Block, ...] = (
             _outcome_table("tests-measures", by_sample, findings.by_sample([alpha])),
-            _by_scale(findings, "tests-measures-power", "non_significant", "success"),
-            _by_scale(findings, "tests-measures-conflicts", "minor_conflict", "major_conflict"),
+            findings.figure("tests-measures-power"),
+            findings.figure("tests-measures-conflicts"),
         )
         sections.append(Section("tests-samples", "Which measure and scale", several))
     text = "A stable test gives a similar p-value with another set of queries; two tests are alike if they do."

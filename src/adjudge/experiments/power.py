@@ -38,7 +38,7 @@ from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Rows, experimen
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import curves
-from adjudge.results import Column
+from adjudge.results import Column, figure
 from adjudge.text import listed, percent, share
 
 if TYPE_CHECKING:
@@ -221,6 +221,11 @@ class PowerFindings(CurveFindings[PowerCurve]):
         ]
         return table_of("power-summary", "Power with all queries, and with fewer.", columns, self.summary())
 
+    @figure("power")
+    def _rates(self, *, procedure: str = "") -> FigureBlock:
+        """Power over the number of queries by one procedure, the first unless another is named."""
+        return _figure(self, self.of_procedure(procedure))
+
 
 def _with_all(curve: PowerCurve, part: float) -> str:
     n_queries, n_pairs = len(curve.sample.queries), curve.sample.n_pairs
@@ -281,7 +286,7 @@ def _by_measure(several: Sequence[PowerCurve]) -> str:
 @EXPERIMENT_SECTIONS.register("power")
 def power_sections(findings: PowerFindings) -> Sequence[Section]:
     """What all queries find and how many would do, then the curves of every procedure."""
-    figures = [_figure(findings, several) for several in findings.by_procedure()]
+    figures = [findings.figure(procedure=several[0].procedure.name) for several in findings.by_procedure()]
     columns = (
         *CURVE_KEYS,
         ("Power", share_of("power", "low", "high"), "share of pairs that are significant, with its interval"),

@@ -46,7 +46,7 @@ from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Findings, Rows,
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curves, Panel, curves
-from adjudge.results import Column, columns_of
+from adjudge.results import Column, columns_of, figure
 from adjudge.stats.gtheory.dstudy import INDICES, Errors, coefficient, expected_tau, queries_for
 from adjudge.stats.intervals import t_interval
 from adjudge.stats.matrices import dense_ranks
@@ -451,6 +451,16 @@ class ReliabilityFindings(Findings):
             "trials.",
         ]
 
+    @figure("reliability-spread")
+    def _spread(self) -> FigureBlock:
+        """Reliability as estimated from some of the queries."""
+        return _spread_figure(self)
+
+    @figure("reliability-repeated")
+    def _repetition(self) -> FigureBlock:
+        """What one set of queries predicts of another, and what is observed."""
+        return _repetition_figure(self)
+
 
 def _estimate(sample: Sample, squares: Components, index: str, whole: Components, spec: Reliability) -> Estimate:
     absolute, n_all = index == "phi", len(sample.queries)
@@ -528,10 +538,14 @@ def _pooled(covariance: Floats, variance: Floats, again: Floats) -> tuple[float,
 def reliability_sections(findings: ReliabilityFindings) -> Sequence[Section]:
     """The conclusion, estimates with their spread, and what a second set of queries shows."""
     text = "Eρ² of one set of queries predicts how systems' means correlate with those on another; τ follows from it."
-    repeated = (Paragraph(text), _repetition_table(findings), _repetition_figure(findings))
+    repeated = (Paragraph(text), _repetition_table(findings), findings.figure("reliability-repeated"))
     return [
         Section("reliability", "Can estimates of reliability be trusted", tuple(conclusion(findings))),
-        Section("estimates", "Rates by number of queries", (_estimate_table(findings), _spread_figure(findings))),
+        Section(
+            "estimates",
+            "Rates by number of queries",
+            (_estimate_table(findings), findings.figure("reliability-spread")),
+        ),
         Section("repeated", "What a second set shows", repeated),
     ]
 

@@ -42,7 +42,7 @@ from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Rows, experimen
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import curves
-from adjudge.results import Column, columns_of, interval_columns
+from adjudge.results import Column, columns_of, figure, interval_columns
 from adjudge.text import share, share_with
 
 if TYPE_CHECKING:
@@ -250,6 +250,11 @@ class StabilityFindings(CurveFindings[StabilityCurve]):
         caption = "What is significant with the largest sets, and what repeats."
         return table_of("repeated", caption, columns, self.summary())
 
+    @figure("stability")
+    def _rates(self, *, procedure: str = "") -> FigureBlock:
+        """Conflicts over the number of queries by one procedure, the first unless another is named."""
+        return _figure(self, self.of_procedure(procedure))
+
 
 def _unrepeated(curve: StabilityCurve) -> str:
     size, described = int(curve.n_queries[-1]), curve.procedure.described
@@ -310,7 +315,7 @@ def stability_sections(findings: StabilityFindings) -> Sequence[Section]:
     ]
     by_size = "Conflicts by number of queries."
     table = table_of("conflicts", by_size, conflicts, findings._rows(), findings.to_dicts())
-    figures = [_figure(findings, several) for several in findings.by_procedure()]
+    figures = [findings.figure(procedure=several[0].procedure.name) for several in findings.by_procedure()]
     return (
         Section("stability", "How many results would not repeat", (*conclusion(findings), findings._summary_block())),
         Section(

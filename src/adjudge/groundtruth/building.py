@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated, Any, TypedDict
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from adjudge.arrays import Ints, Mask
 from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, Kind, checked
 from adjudge.deprecated import renamed
-from adjudge.errors import AdjudgeError, shown, warn
+from adjudge.errors import AdjudgeError, shown, unknown, warn
 from adjudge.groundtruth.answers import Preferences, PreferredQuery, QueryError, RankedQuery, Rankings, Unranked
 from adjudge.groundtruth.evidence import (
     COMPARISONS,
@@ -41,9 +42,12 @@ from adjudge.groundtruth.evidence import (
     list_consistency,
     non_transitive_triples,
 )
+from adjudge.groundtruth.figures import DrawnList, Sizes, drawn_list, sizes
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.registry import Registry
-from adjudge.results import Column, Result
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import cleaned, shortened
+from adjudge.results import Column, Result, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted, listed
 
@@ -184,6 +188,14 @@ def parse_construction(text: str) -> Construction:
     return Construction(function, 1 if match["tails"] == "1" else 2, by)
 
 
+MOST_ROWS = 54
+"""Documents of one figure: more do not fit on a page of paper."""
+SAME = 1e-9
+"""Numbers nearer than this are equal but for rounding."""
+FEWEST_LISTS = 3
+"""Lists that make a figure of consistency against group size."""
+
+
 @dataclass(frozen=True, eq=False)
 class BuiltList:
     """The list of one query with the evidence that it was made from, and that it is measured by.
@@ -218,6 +230,80 @@ class BuiltList:
     def mean_group_size(self) -> float:
         """Documents per group."""
         return len(self.list) / len(self.list.groups)
+
+    def sentences(self) -> str:
+        """The list in words: its size, its consistency, what experts contradict, what is in no list."""
+        size, wrong, left_out = len(self.list), self.inconsistencies(), self.evidence.left_out
+        groups = counted(len(self.list.groups), "group")
+        said = [f"Query {cleaned(self.list.query)}: {counted(size, 'document')} in {groups}."]
+        if size > 1 and np.isnan(self.consistency(1)):
+            said.append("No two of them were compared.")
+        elif size > 1:
+            intra, inter, misordered = (len(pairs) for pairs in (wrong.intra, wrong.inter, wrong.misordered))
+            stand, do = "stands" if misordered == 1 else "stand", "does" if inter == 1 else "do"
+            differ = "differs" if intra == 1 else "differ"
+            parts = (
+                (intra, f"{intra:,} of {counted(wrong.n_within, 'pair')} in one group {differ}"),
+                (inter, f"{inter:,} of {counted(wrong.n_between, 'pair')} in different groups {do} not differ"),
+                (misordered, f"{counted(misordered, 'pair')} {stand} in the wrong order"),
+            )
+            contradicted = "; ".join(part for n, part in parts if n) or "Experts contradict nothing in it"
+            said.append(f"ADR-1 consistency is {self.consistency(1):.3f}, ADR-2 {self.consistency(2):.3f}.")
+            said.append(f"{contradicted}.")
+        if left_out:
+            said.append(f"In no list: {listed([cleaned(name) for name in left_out], most=5)}.")
+        return " ".join(said)
+
+    def figures(self, name: str) -> tuple[FigureBlock, ...]:
+        """The list drawn, in parts where it is too long for a page."""
+        n = len(self.list)
+        parts = -(-n // MOST_ROWS)
+        bounds = np.linspace(0, n, parts + 1).round().astype(int).tolist()
+        blocks = []
+        for part, (start, end) in enumerate(pairwise(bounds), start=1):
+            some = "" if parts == 1 else f", documents {start + 1} to {end} of {n}"
+            caption = (
+                f"The list of {shortened(self.list.query, 60)}{some}. Bands are groups. In the matrix rows and columns "
+                "are the documents in the order of the list, and frames hold the pairs of one group."
+            )
+            named = name if parts == 1 else f"{name}-{part}"
+            data = self._drawing(start, end)
+            blocks.append(FigureBlock(named, caption, self.sentences(), data, drawn_list))
+        return tuple(blocks)
+
+    def _drawing(self, start: int, end: int) -> DrawnList:
+        """What is drawn of some rows of a list."""
+        evidence, wrong, is_rank = self.evidence, self.inconsistencies(), self.evidence.unit == "rank"
+        return DrawnList(
+            documents=evidence.documents[start:end],
+            start=start,
+            group=tuple(self.list.group_numbers),
+            middle=evidence.middle[start:end],
+            lower=evidence.lower[start:end],
+            upper=evidence.upper[start:end],
+            mean=evidence.mean[start:end] if is_rank else np.empty(0),
+            answers=tuple(evidence.answers[start:end].astype(int).tolist()),
+            is_rank=is_rank,
+            label="rank, 1 is the most similar" if is_rank else f"{evidence.unit}, the highest is the most similar",
+            middle_label="median" if is_rank else "estimate",
+            spread_label="middle half of the ranks" if is_rank else "95 % interval",
+            answers_label="experts" if is_rank else "answers",
+            intra=wrong.intra,
+            inter=wrong.inter,
+            misordered=wrong.misordered,
+            unasked=self._unasked(start, end),
+            left_out=evidence.left_out if end == len(self.list) else (),
+        )
+
+    def _unasked(self, start: int, end: int) -> Ints:
+        """Runs of pairs that were never compared: row, first and last column."""
+        runs = []
+        for row in range(start, end):
+            silent = ~self.evidence.compared[row]
+            silent[row] = False
+            steps = np.flatnonzero(np.diff(np.concatenate([[False], silent, [False]])))
+            runs += [(row, int(first), int(past) - 1) for first, past in zip(steps[::2], steps[1::2], strict=True)]
+        return np.array(runs, dtype=np.int64).reshape(-1, 3)
 
 
 class ListRecord(TypedDict):
@@ -291,6 +377,42 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
 
     def _notes(self) -> list[str]:
         return sentences(self)[:2]
+
+    @property
+    def measured(self) -> tuple[BuiltList, ...]:
+        """Lists that have a consistency: those of two documents or more."""
+        return tuple(built for built in self.built if len(built.list) > 1)
+
+    @figure("list")
+    def _list(self, *, query: str = "", part: int = 1) -> FigureBlock:
+        """The list of a query, the first unless another is named; a long one has parts."""
+        if query and query not in self:
+            raise unknown("query of these lists", query, list(self))
+        parts = (self[query] if query else self.built[0]).figures("list")
+        if not 1 <= part <= len(parts):
+            raise AdjudgeError(f"'part' must be from 1 to {len(parts)}, got {part}")
+        return parts[part - 1]
+
+    @figure("consistency-by-size")
+    def _sizes(self) -> FigureBlock:
+        """Consistency of each list against the size of its groups."""
+        known = self.measured
+        if len(known) < FEWEST_LISTS:
+            raise AdjudgeError(
+                f"consistency by size needs {FEWEST_LISTS} lists that have a consistency, got {len(known)}"
+            )
+        size = np.array([built.mean_group_size for built in known])
+        consistency = np.array([built.consistency(1) for built in known])
+        data = Sizes(tuple(built.list.query for built in known), size, consistency)
+        related = ""
+        if min(np.ptp(size), np.ptp(consistency)) > SAME:
+            related = f" Pearson's r is {np.corrcoef(size, consistency)[0, 1]:.2f}."
+        caption = f"Consistency of each list against the size of its groups.{related}"
+        alt = (
+            f"{len(known)} queries, with {size.min():.1f} to {size.max():.1f} documents per group and consistencies "
+            f"from {consistency.min():.3f} to {consistency.max():.3f}.{related}"
+        )
+        return FigureBlock("consistency-by-size", caption, alt, data, sizes)
 
     @property
     def made_by(self) -> str:

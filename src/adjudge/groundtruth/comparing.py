@@ -27,6 +27,7 @@ from adjudge.errors import AdjudgeError, warn
 from adjudge.groundtruth.answers import PreferredQuery, Unranked
 from adjudge.groundtruth.building import (
     ANSWERS,
+    SAME,
     Answers,
     Construction,
     GroundTruth,
@@ -36,9 +37,11 @@ from adjudge.groundtruth.building import (
     takes_of,
 )
 from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, QueryAnswers, default_comparison, list_consistency
+from adjudge.groundtruth.figures import ByConstruction, Places, by_construction, places
 from adjudge.groundtruth.lists import PartialLists
 from adjudge.parallel import Progress
-from adjudge.results import Column, Result, columns_of
+from adjudge.reporting.document import FigureBlock
+from adjudge.results import Column, Result, columns_of, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.matrices import ROUNDING, dense_ranks
 from adjudge.text import counted
@@ -143,6 +146,26 @@ class ComparedSystems(Result):
         """Constructions x systems."""
         means: Floats = self.values.mean(axis=1)
         return means
+
+    @property
+    def order(self) -> list[int]:
+        """Systems from the best to the worst by the baseline."""
+        return [int(i) for i in np.argsort(-self.means[self.baseline], kind="stable")]
+
+    @figure("systems-places")
+    def _places(self) -> FigureBlock:
+        """Place of each system by the lists of each construction."""
+        if len(self.constructions) < 2:
+            raise AdjudgeError("places need two constructions or more")
+        order = self.order[:_MOST_SYSTEMS_DRAWN]
+        place = (self.means[:, None, :] > self.means[:, order, None] + 1e-12).sum(axis=2) + 1
+        systems, n = tuple(self.systems[s] for s in order), len(self.systems)
+        data = Places(systems, self.constructions, place, self.tau, n, self.baseline)
+        some = f" The {len(order)} best of {n}." if n > len(order) else ""
+        caption = f"Place of each system by the lists of each construction; those that never move are grey.{some}"
+        moving = int((place != place[:1]).any(axis=0).sum())
+        alt = f"Places of {len(order)} systems by {len(self.constructions)} constructions; {moving} change places."
+        return FigureBlock("systems-places", caption, alt, data, places)
 
     row_type = RankingChange
     rows_name = "changes"
@@ -273,8 +296,6 @@ def _places(means: Floats) -> Floats:
 
 PAPER_CONSTRUCTIONS = ("All-2", "Any-2", "Prev-2", "All-1", "Any-1", "Prev-1")
 """The six of Urbano et al. 2010; the first is the original of Typke et al. 2005, and what others are tested against."""
-SAME = 1e-9
-"""Numbers nearer than this are equal but for rounding."""
 
 
 class ConstructionRecord(TypedDict):
@@ -295,6 +316,9 @@ class ConstructionRecord(TypedDict):
     p_correlation: Annotated[float, Column("p-value of that correlation", "p", shown=False)]
     p_consistency: Annotated[float, Column("p-value of being more consistent than the baseline", "p", label="p")]
     p_group_size: Annotated[float, Column("p-value of having smaller groups than the baseline", "p", shown=False)]
+
+
+_MOST_SYSTEMS_DRAWN = 40  # systems in a figure
 
 
 @dataclass(frozen=True)
@@ -383,6 +407,27 @@ class ComparedConstructions(Result):
             return next((row for row in self.rows if row.name == DEFAULT_CONSTRUCTION), self.rows[0])
         key = "held_out" if np.isfinite(self.rows[0].held_out).any() else "adr_1"
         return max(self.rows, key=lambda row: np.nan_to_num(row.record()[key], nan=-1.0))
+
+    def means(self, name: str) -> Floats:
+        """A number of each construction, by its name in the records."""
+        return np.array([row.record()[name] for row in self.rows], dtype=np.float64)
+
+    @figure("constructions-spread")
+    def _spread(self) -> FigureBlock:
+        """Consistency and group sizes by each construction."""
+        data = ByConstruction(
+            self.names,
+            tuple(row.adr_1 for row in self.rows),
+            tuple(row.group_size for row in self.rows),
+            tuple(float(value) for value in self.means("held_out")),
+        )
+        low, high = np.nanmin(self.means("adr_1")), np.nanmax(self.means("adr_1"))
+        caption = "Every tick is a query; the line holds the middle half, the dot is the median, the diamond the mean."
+        alt = (
+            f"Consistency and group sizes of {len(self.rows)} constructions over {len(self.queries)} queries; mean "
+            f"consistencies lie between {low:.3f} and {high:.3f}."
+        )
+        return FigureBlock("constructions-spread", caption, alt, data, by_construction)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -169,6 +169,33 @@ def _construction_axis(axes: Axes, data: Places, canvas: Canvas) -> None:
 
 
 _LONGEST = 30
+
+
+@dataclass(frozen=True)
+class Bands:
+    """A list without what it was made from: documents in order, and the group of each."""
+
+    documents: tuple[str, ...]
+    group: tuple[int, ...]
+
+
+def bands(data: Bands, canvas: Canvas) -> Axes:
+    """Documents from top to bottom, every other group shaded, groups numbered at the left."""
+    n = len(data.documents)
+    axes = canvas.axes(0.4 + 0.165 * n)
+    names = canvas.names(data.documents, part=0.8)
+    for number, (first, last) in enumerate(_stretches(data.group), start=1):
+        if number % 2:
+            axes.axhspan(first - 0.5, last + 0.5, color=PALETTE["line"], alpha=0.34, linewidth=0)
+        axes.text(0.06, (first + last) / 2, str(number), ha="right", va="center", color=PALETTE["muted"])
+    for row, name in enumerate(names):
+        axes.text(0.1, row, name, va="center")
+    axes.set(xlim=(0, 1), ylim=(n - 0.5, -0.5), xlabel="", ylabel="")
+    axes.axis("off")
+    axes.set_title("group, and its documents")
+    return axes
+
+
 _GROUP, _COUNT, _GAP = 0.34, 0.5, 0.16  # inches: number of the group, number of answers, before the matrix
 _LINE = 0.165
 _BESIDE = 5.0  # inches from which on there is room for the pairs beside the documents
@@ -217,7 +244,7 @@ def drawn_list(data: DrawnList, canvas: Canvas) -> Grid:
     columns = legend_columns([mark.get_label() for mark in legend], canvas.width)
     top = 0.56 + _LINE * -(-len(legend) // columns)
     bottom = 0.26 + (_LINE * len(footer) + 0.08 if footer else 0.0)
-    below = 0.0 if is_wide else step * rows + 0.4
+    below = 0.0 if is_wide else step * rows + 0.7
     height = top + step * rows + below + bottom
     figure = canvas.new_figure(height, layout="none")
 

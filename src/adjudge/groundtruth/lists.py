@@ -8,8 +8,11 @@ from functools import cached_property
 from typing import Annotated, Literal, TypedDict
 
 from adjudge.checks import checked
-from adjudge.errors import AdjudgeError, shown
-from adjudge.results import Column, Result
+from adjudge.errors import AdjudgeError, shown, unknown
+from adjudge.groundtruth.figures import Bands, bands
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import shortened
+from adjudge.results import Column, Result, figure
 from adjudge.text import counted
 
 Grading = Literal["levels", "even"]
@@ -116,6 +119,17 @@ class PartialLists(Result, Mapping[str, PartialList]):
             numbered = zip(ranked.documents, ranked.group_numbers, strict=True)
             grades[ranked.query] = {document: (n - number) / share for document, number in numbered}
         return grades
+
+    @figure("list")
+    def _drawn(self, *, query: str = "") -> FigureBlock:
+        """The groups of a query, the first unless another is named."""
+        if query and query not in self:
+            raise unknown("query of these lists", query, list(self))
+        ranked = self[query] if query else self.lists[0]
+        data = Bands(ranked.documents, ranked.group_numbers)
+        caption = f"The list of {shortened(ranked.query, 60)}, the most similar first. Bands are groups."
+        alt = f"{counted(len(ranked), 'document')} in {counted(len(ranked.groups), 'group')}."
+        return FigureBlock("list", caption, alt, data, bands)
 
     row_type = ListedDocument
 

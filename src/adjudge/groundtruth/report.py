@@ -6,18 +6,16 @@ Also the section of an evaluation's report about experts: its judgments as lists
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
 from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.groundtruth import figures
 from adjudge.groundtruth.building import (
+    FEWEST_LISTS,
     Answers,
     BuiltList,
     GroundTruth,
@@ -29,13 +27,10 @@ from adjudge.groundtruth.building import (
 )
 from adjudge.groundtruth.comparing import (
     PAPER_CONSTRUCTIONS,
-    SAME,
-    ComparedConstruction,
     ComparedConstructions,
     ComparedSystems,
     compare_constructions,
 )
-from adjudge.groundtruth.figures import DrawnList, Sizes, drawn_list, sizes
 from adjudge.groundtruth.lists import PartialLists
 from adjudge.model.collection import Collection
 from adjudge.model.provenance import Provenance
@@ -45,8 +40,6 @@ from adjudge.tables import Heading
 from adjudge.text import counted, listed, number, share, shown_p
 from adjudge.users.report import Evidence
 
-MOST_ROWS = 54
-"""Documents of one figure: more do not fit on a page of paper."""
 _LONGEST_TITLE = 44
 
 
@@ -56,89 +49,10 @@ def list_sections(built: tuple[BuiltList, ...]) -> tuple[Section, ...]:
         Section(
             f"list-{place}",
             shortened(each.list.query, _LONGEST_TITLE) or f"Query {place}",
-            (Paragraph(list_sentences(each)), *list_figures(each, place), list_table(each, place)),
+            (Paragraph(each.sentences()), *each.figures(f"list-{place}-drawn"), list_table(each, place)),
         )
         for place, each in enumerate(built, start=1)
     )
-
-
-def list_sentences(built: BuiltList) -> str:
-    """One list in words: its size, its consistency, what experts contradict, what is in no list."""
-    size, wrong, left_out = len(built.list), built.inconsistencies(), built.evidence.left_out
-    said = [
-        f"Query {cleaned(built.list.query)}: {counted(size, 'document')} in {counted(len(built.list.groups), 'group')}."
-    ]
-    if size > 1 and np.isnan(built.consistency(1)):
-        said.append("No two of them were compared.")
-    elif size > 1:
-        intra, inter, misordered = (len(pairs) for pairs in (wrong.intra, wrong.inter, wrong.misordered))
-        stand, do = "stands" if misordered == 1 else "stand", "does" if inter == 1 else "do"
-        differ = "differs" if intra == 1 else "differ"
-        parts = (
-            (intra, f"{intra:,} of {counted(wrong.n_within, 'pair')} in one group {differ}"),
-            (inter, f"{inter:,} of {counted(wrong.n_between, 'pair')} in different groups {do} not differ"),
-            (misordered, f"{counted(misordered, 'pair')} {stand} in the wrong order"),
-        )
-        contradicted = "; ".join(part for n, part in parts if n) or "Experts contradict nothing in it"
-        said.append(f"ADR-1 consistency is {built.consistency(1):.3f}, ADR-2 {built.consistency(2):.3f}.")
-        said.append(f"{contradicted}.")
-    if left_out:
-        said.append(f"In no list: {listed([cleaned(name) for name in left_out], most=5)}.")
-    return " ".join(said)
-
-
-def list_figures(built: BuiltList, place: int) -> tuple[FigureBlock, ...]:
-    """The list drawn, in parts where it is too long for a page."""
-    n = len(built.list)
-    parts = -(-n // MOST_ROWS)
-    bounds = np.linspace(0, n, parts + 1).round().astype(int).tolist()
-    blocks = []
-    for part, (start, end) in enumerate(pairwise(bounds), start=1):
-        some = "" if parts == 1 else f", documents {start + 1} to {end} of {n}"
-        caption = (
-            f"The list of {shortened(built.list.query, 60)}{some}. Bands are groups. In the matrix rows and columns "
-            "are the documents in the order of the list, and frames hold the pairs of one group."
-        )
-        name = f"list-{place}-drawn" + ("" if parts == 1 else f"-{part}")
-        data = _drawing(built, start, end)
-        blocks.append(FigureBlock(name, caption, list_sentences(built), data, drawn_list))
-    return tuple(blocks)
-
-
-def _drawing(built: BuiltList, start: int, end: int) -> DrawnList:
-    """What is drawn of some rows of a list."""
-    evidence, wrong, is_rank = built.evidence, built.inconsistencies(), built.evidence.unit == "rank"
-    return DrawnList(
-        documents=evidence.documents[start:end],
-        start=start,
-        group=tuple(built.list.group_numbers),
-        middle=evidence.middle[start:end],
-        lower=evidence.lower[start:end],
-        upper=evidence.upper[start:end],
-        mean=evidence.mean[start:end] if is_rank else np.empty(0),
-        answers=tuple(evidence.answers[start:end].astype(int).tolist()),
-        is_rank=is_rank,
-        label="rank, 1 is the most similar" if is_rank else f"{evidence.unit}, the highest is the most similar",
-        middle_label="median" if is_rank else "estimate",
-        spread_label="middle half of the ranks" if is_rank else "95 % interval",
-        answers_label="experts" if is_rank else "answers",
-        intra=wrong.intra,
-        inter=wrong.inter,
-        misordered=wrong.misordered,
-        unasked=_unasked(built, start, end),
-        left_out=evidence.left_out if end == len(built.list) else (),
-    )
-
-
-def _unasked(built: BuiltList, start: int, end: int) -> Ints:
-    """Runs of pairs that were never compared: row, first and last column."""
-    runs = []
-    for row in range(start, end):
-        silent = ~built.evidence.compared[row]
-        silent[row] = False
-        steps = np.flatnonzero(np.diff(np.concatenate([[False], silent, [False]])))
-        runs += [(row, int(first), int(past) - 1) for first, past in zip(steps[::2], steps[1::2], strict=True)]
-    return np.array(runs, dtype=np.int64).reshape(-1, 3)
 
 
 def list_table(built: BuiltList, place: int) -> TableBlock:
@@ -252,8 +166,7 @@ def lists_section(truth: GroundTruth, *, answers: Answers | None = None, name: s
     texts = [" ".join(sentences(truth, answers)), *truth.notes]
     if len(truth) > MOST_LISTS:
         texts.append(f"Drawn below are the {MOST_LISTS} least consistent of {len(truth):,} lists.")
-    figure = size_figure(truth)
-    blocks: list[Block] = [*map(Paragraph, texts), lists_table(truth), *([figure] if figure is not None else [])]
+    blocks: list[Block] = [*map(Paragraph, texts), lists_table(truth), *_size_figures(truth)]
     return Section(name, "The lists", tuple(blocks))
 
 
@@ -280,26 +193,12 @@ def lists_table(truth: GroundTruth, *, what: str = "The lists") -> TableBlock:
         }
         for row in rows
     )
-    return TableBlock.of("lists-in-numbers", caption, cells, records)
+    return replace(TableBlock.of("lists-in-numbers", caption, cells, records), total=len(records) > 1)
 
 
-def size_figure(truth: GroundTruth) -> FigureBlock | None:
-    """Consistency against group size; nothing for fewer than three lists that have a consistency."""
-    known = [built for built in truth.built if len(built.list) > 1]
-    if len(known) < 3:
-        return None
-    size = np.array([built.mean_group_size for built in known])
-    consistency = np.array([built.consistency(1) for built in known])
-    data = Sizes(tuple(built.list.query for built in known), size, consistency)
-    related = ""
-    if min(np.ptp(size), np.ptp(consistency)) > SAME:
-        related = f" Pearson's r is {np.corrcoef(size, consistency)[0, 1]:.2f}."
-    caption = f"Consistency of each list against the size of its groups.{related}"
-    alt = (
-        f"{len(known)} queries, with {size.min():.1f} to {size.max():.1f} documents per group and consistencies from "
-        f"{consistency.min():.3f} to {consistency.max():.3f}.{related}"
-    )
-    return FigureBlock("consistency-by-size", caption, alt, data, sizes)
+def _size_figures(truth: GroundTruth) -> list[FigureBlock]:
+    """Consistency against group size, where it is known of enough lists."""
+    return [truth.figure("consistency-by-size")] if len(truth.measured) >= FEWEST_LISTS else []
 
 
 def triples_section(truth: GroundTruth) -> Section | None:
@@ -334,14 +233,13 @@ def triples_section(truth: GroundTruth) -> Section | None:
 
 _NEAR = 0.0005  # consistencies that print alike are alike
 _LEVEL = 0.05
-_MOST_SYSTEMS_DRAWN = 40  # systems in a figure
 
 
 def construction_sections(compared: ComparedConstructions) -> list[Section]:
     """Consistency by construction and, where runs were given, the rankings of systems."""
     blocks: list[Block] = [Paragraph(" ".join(construction_sentences(compared))), construction_table(compared)]
     if len(compared.queries) > 1:
-        blocks += [_spread(compared), _by_query(compared)]
+        blocks += [compared.figure(), _by_query(compared)]
     sections = [Section("constructions", "Ways of making the lists", tuple(blocks))]
     if compared.systems is not None:
         sections.append(_systems(compared.systems))
@@ -360,13 +258,9 @@ def construction_sentences(compared: ComparedConstructions) -> list[str]:
     return [text for text in texts if text]
 
 
-def _means(rows: Sequence[ComparedConstruction], name: str) -> Floats:
-    return np.array([row.record()[name] for row in rows], dtype=np.float64)
-
-
 def _highest(compared: ComparedConstructions, name: str) -> list[str]:
     """The constructions with the highest mean, several where they print alike; none where nothing is known."""
-    means = _means(compared.rows, name)
+    means = compared.means(name)
     if np.isnan(means).all():
         return []
     return [compared.names[i] for i in np.flatnonzero(means >= np.nanmax(means) - _NEAR)]
@@ -435,7 +329,7 @@ def _size_sentence(compared: ComparedConstructions) -> str:
 
 def construction_table(compared: ComparedConstructions) -> TableBlock:
     """A row per construction: consistency, sizes, what contradicts the lists, tests against the baseline."""
-    has_halves = bool(np.isfinite(_means(compared.rows, "held_out")).any())
+    has_halves = bool(np.isfinite(compared.means("held_out")).any())
     against = f"paired one-tailed t-test over queries against {compared.baseline}"
     times = {1: "once", 2: "twice"}.get(compared.halves, f"{compared.halves} times")
     held_out = f"ADR-1 by the half of the answers that a list was not made from, {times}"
@@ -467,22 +361,6 @@ def _p(value: float) -> str:
     return "–" if np.isnan(value) else shown_p(value)
 
 
-def _spread(compared: ComparedConstructions) -> FigureBlock:
-    data = figures.ByConstruction(
-        compared.names,
-        tuple(row.adr_1 for row in compared.rows),
-        tuple(row.group_size for row in compared.rows),
-        tuple(float(value) for value in _means(compared.rows, "held_out")),
-    )
-    low, high = np.nanmin(_means(compared.rows, "adr_1")), np.nanmax(_means(compared.rows, "adr_1"))
-    caption = "Every tick is a query; the line holds the middle half, the dot is the median, the diamond the mean."
-    alt = (
-        f"Consistency and group sizes of {len(compared.rows)} constructions over {len(compared.queries)} queries; mean "
-        f"consistencies lie between {low:.3f} and {high:.3f}."
-    )
-    return FigureBlock("constructions-spread", caption, alt, data, figures.by_construction)
-
-
 def _by_query(compared: ComparedConstructions) -> TableBlock:
     columns = (Heading("Query", "left"), *(Heading(name) for name in compared.names))
     values = np.stack([row.adr_1 for row in compared.rows], axis=1)
@@ -502,7 +380,7 @@ def _systems(compared: ComparedSystems) -> Section:
     if len(compared.systems) > 1:
         blocks.append(_changes(compared))
         if len(compared.constructions) > 1:
-            blocks.append(_places_figure(compared))
+            blocks.append(compared.figure())
     return Section("systems-by-construction", "How systems rank by each construction", tuple(blocks))
 
 
@@ -538,13 +416,8 @@ def _tau(compared: ComparedSystems, i: int) -> str:
     return f"{number(float(compared.tau[i]), 2)}{ends}"
 
 
-def _order(compared: ComparedSystems) -> list[int]:
-    """Systems from the best to the worst by the baseline."""
-    return [int(i) for i in np.argsort(-compared.means[compared.baseline], kind="stable")]
-
-
 def _means_table(compared: ComparedSystems) -> TableBlock:
-    order, means = _order(compared), compared.means
+    order, means = compared.order, compared.means
     columns = (Heading("System", "left"), *(Heading(name) for name in compared.constructions))
     rows = tuple((compared.systems[s], *(f"{value:.3f}" for value in means[:, s])) for s in order)
     records: list[dict[str, Any]] = [
@@ -574,18 +447,6 @@ def _changes(compared: ComparedSystems) -> TableBlock:
     return TableBlock("systems-tau", caption, columns, rows, compared.to_dicts())
 
 
-def _places_figure(compared: ComparedSystems) -> FigureBlock:
-    order = _order(compared)[:_MOST_SYSTEMS_DRAWN]
-    places = (compared.means[:, None, :] > compared.means[:, order, None] + 1e-12).sum(axis=2) + 1
-    systems, n = tuple(compared.systems[s] for s in order), len(compared.systems)
-    data = figures.Places(systems, compared.constructions, places, compared.tau, n, compared.baseline)
-    some = f" The {len(order)} best of {n}." if n > len(order) else ""
-    caption = f"Place of each system by the lists of each construction; those that never move are grey.{some}"
-    moving = int((places != places[:1]).any(axis=0).sum())
-    alt = f"Places of {len(order)} systems by {len(compared.constructions)} constructions; {moving} change places."
-    return FigureBlock("systems-places", caption, alt, data, figures.places)
-
-
 _MOST_LISTS_DRAWN = 12
 
 
@@ -607,15 +468,13 @@ class Experts:
         shown = self.judged or self.truth
         what = "The judgments as lists" if self.judged else f"Lists by {DEFAULT_CONSTRUCTION}"
         blocks: list[Block] = [*map(Paragraph, (self._conclusion(), *self.notes)), lists_table(shown, what=what)]
-        figure = size_figure(shown)
-        if figure is not None:
-            blocks.append(figure)
+        blocks += _size_figures(shown)
         blocks += [block for part in construction_sections(self.compared) for block in part.blocks]
         least = [shown.built[place] for place in least_consistent(shown, _MOST_LISTS_DRAWN)]
         if len(least) < len(shown):
             blocks.append(Paragraph(f"Drawn below are the {len(least)} least consistent of {len(shown):,} lists."))
         for place, built in enumerate(least, start=1):
-            blocks += [Paragraph(list_sentences(built)), *list_figures(built, place)]
+            blocks += [Paragraph(built.sentences()), *built.figures(f"list-{place}-drawn")]
         return Section("experts", "How far experts bear out the ground truth", tuple(blocks))
 
     def _conclusion(self) -> str:

@@ -289,6 +289,10 @@ class Estimate:
     low: float
     high: float
 
+    def ends(self, digits: int = 2) -> str:
+        """The interval, after a space; nothing where it is unknown."""
+        return "" if np.isnan(self.low) else f" [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+
     def __str__(self) -> str:
         if np.isnan(self.value):
             return "–"

@@ -32,6 +32,7 @@ from adjudge.preferences.curves import (
     Facts,
     Predictions,
     SatisfactionBins,
+    ShareBins,
     agreement_bins,
     agreement_curve,
     compare_kinds,
@@ -42,11 +43,21 @@ from adjudge.preferences.curves import (
 )
 from adjudge.preferences.questions import Combination, as_combinations
 from adjudge.preferences.study import GOOD, Evidence, Study, evidence, percentiles, resampled
-from adjudge.results import Column, Result, interval_columns
+from adjudge.reporting.document import FigureBlock
+from adjudge.results import Column, Result, figure, interval_columns
 from adjudge.seeds import Seed, as_seed
-from adjudge.text import counted
+from adjudge.text import counted, percent
 from adjudge.users.combinations import RelevanceScale, relevance_scale
 from adjudge.users.curves import bin_of
+from adjudge.users.figures import (
+    Cumulative,
+    Panel,
+    Panels,
+    Series,
+    agreement_panels,
+    cumulative,
+    satisfaction_panels,
+)
 from adjudge.users.files import Mappings
 from adjudge.users.noticing import (
     FORMS,
@@ -189,6 +200,18 @@ _ENDS = np.array([0.0, 0.5, 1.0])
 _LEAST_BINS = 6  # through four a cubic goes exactly, and folds may leave one or two out
 
 
+_SHOWN, _SHOWN_PRIORS = 6, 4  # combinations in a figure
+_OPEN = 0.99  # an interval so wide that it says nothing
+_DRAWN = _GRID[::10]
+
+
+def _series(bins: ShareBins, *, differences: bool = False) -> Series:
+    """What to draw of bins: not those that leave everything open, nor ties, where no list is the better fit."""
+    drawn = (bins.count > 0) & (bins.high - bins.low < _OPEN)
+    drawn &= ~(differences & (bins.mean == 0))
+    return Series(bins.mean[drawn], bins.share[drawn], bins.low[drawn], bins.high[drawn])
+
+
 @dataclass(frozen=True)
 class LearntCombination:
     """All that was learnt for one measure on one scale.
@@ -218,6 +241,30 @@ class LearntCombination:
         ends = satisfaction_interval(self.satisfaction, _ENDS, confidence=confidence)
         columns = (self.satisfaction(_ENDS), *ends)
         return tuple(Estimate(*map(float, row)) for row in zip(*columns, strict=True))
+
+    @property
+    def by_lists(self) -> bool:
+        """Whether lists were called good one by one, not pairs."""
+        return self.evidence.lists.ndim == 1
+
+    def noticed_sentence(self) -> str:
+        """From where on people notice differences."""
+        if np.isnan(self.noticeable.value):
+            return f"No difference in {self.combination} is noticed by more than half of the people."
+        return (
+            f"More than half notice differences in {self.combination} from {self.noticeable.value:.2f} on"
+            f"{self.noticeable.ends()}; below that most see none, or see it the other way round."
+        )
+
+    def satisfied_sentence(self, confidence: float) -> str:
+        """How many are satisfied with the worst lists, the best, and those half-way."""
+
+        def share(estimate: Estimate) -> str:
+            ends = "" if np.isnan(estimate.low) else f" [{100 * estimate.low:.0f}, {100 * estimate.high:.0f}]"
+            return f"{100 * estimate.value:.0f} %{ends}"
+
+        low, middle, high = map(share, self.satisfied_at(confidence))
+        return f"With the worst lists {low} are satisfied, with the best {high}, half-way {middle}."
 
 
 @dataclass(frozen=True, repr=False)
@@ -256,6 +303,83 @@ class Learnt(Result):
         """The curves, for a mapping file or for ``satisfaction`` and ``compare``."""
         curves = ((learnt.satisfaction, learnt.agreement) for learnt in self.combinations)
         return Mappings(*zip(*curves, strict=True))
+
+    @figure("agreement-curves")
+    def _agreement(self) -> FigureBlock:
+        """What people notice: answers by the size of the difference."""
+        shown = self.combinations[:_SHOWN]
+        panels = []
+        for fit in shown:
+            bins, curve = fit.agreement_bins, fit.agreement(_DRAWN)
+            series = tuple(_series(share, differences=True) for share in (bins.agree, bins.cannot_tell, bins.disagree))
+            marks = (fit.noticeable.value, fit.noticeable.low, fit.noticeable.high)
+            curves = tuple(np.asarray(share, dtype=np.float64) for share in curve)
+            panels.append(Panel(str(fit.combination), series, curves, marks))
+        names = ("prefer the better list", "cannot tell", "prefer the worse list")
+        data = Panels("difference in effectiveness", "share of people", _DRAWN, names, names, tuple(panels))
+        caption = (
+            f"Shares of answers by the size of the difference, in bins with {percent(self.confidence)} intervals, and "
+            "curves fitted to the answers. Dashed: from here on more than half prefer the better list; grey: the "
+            f"interval of that{self._some}."
+        )
+        alt = " ".join(fit.noticed_sentence() for fit in shown)
+        return FigureBlock("agreement-curves", caption, alt, data, agreement_panels)
+
+    @figure("satisfaction-curves")
+    def _satisfaction(self) -> FigureBlock:
+        """How satisfied people are, by effectiveness."""
+        shown = self.combinations[:_SHOWN]
+        both = all(fit.cubic is not None for fit in shown) and any(fit.satisfaction.kind != "cubic" for fit in shown)
+        names = (
+            (f"curve ({shown[0].satisfaction.kind})", "cubic") if both else (f"curve ({shown[0].satisfaction.kind})",)
+        )
+        panels = tuple(
+            Panel(
+                str(fit.combination),
+                (_series(fit.satisfaction_bins.satisfied),),
+                tuple(
+                    curve(_DRAWN) for curve in ((fit.satisfaction, fit.cubic) if both else (fit.satisfaction,)) if curve
+                ),
+            )
+            for fit in shown
+        )
+        single = shown[0].by_lists
+        what, where = ("lists", "effectiveness") if single else ("pairs", "mean effectiveness of the pair")
+        data = Panels("effectiveness", "P(Sat)", _DRAWN, (f"{what} called good",), names, panels)
+        caption = (
+            f"Share of {what} called good by {where}, in bins with {percent(self.confidence)} intervals, and the "
+            f"curves of P(Sat){self._some}. The cubic is fitted to the bins, each weighted by its number of {what}."
+        )
+        alt = f"P(Sat) by effectiveness. {shown[0].satisfied_sentence(self.confidence)}"
+        return FigureBlock("satisfaction-curves", caption, alt, data, satisfaction_panels)
+
+    @figure("differences")
+    def _priors(self) -> FigureBlock:
+        """How large differences between systems are in practice."""
+        known = [
+            (fit, fit.prior, fit.noticed)
+            for fit in self.combinations
+            if fit.prior is not None and fit.noticed is not None
+        ]
+        if not known:
+            raise AdjudgeError("differences in practice need runs; give 'collection' when learning")
+        shown = known[:_SHOWN_PRIORS]
+        data = Cumulative(
+            "difference in effectiveness of two systems on a query",
+            tuple(str(fit.combination) for fit, _, _ in shown),
+            _GRID[::5],
+            tuple(prior.cdf(_GRID[::5]) for _, prior, _ in shown),
+            tuple(np.nan if noticed.from_curve is None else noticed.from_curve for _, _, noticed in shown),
+            tuple(1 - noticed.share.value for _, _, noticed in shown),
+        )
+        caption = "Share of differences between systems up to a size. Right of the dot most people notice them."
+        alt = f"Cumulative distributions of differences of {counted(len(shown), 'combination')}; dots: most notice."
+        return FigureBlock("differences", caption, alt, data, cumulative)
+
+    @property
+    def _some(self) -> str:
+        """Of how many combinations the first are drawn."""
+        return f"; the first {_SHOWN} of {len(self.combinations)}" if len(self.combinations) > _SHOWN else ""
 
     rows_name = "combinations"
 

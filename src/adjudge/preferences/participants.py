@@ -29,12 +29,14 @@ from adjudge.preferences.curves import DEFAULT_KIND, has_several_sizes
 from adjudge.preferences.questions import CHOICES, Combination
 from adjudge.preferences.study import B, Evidence, Study, evidence, judged_by_all
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
-from adjudge.results import Column, Result
+from adjudge.reporting.document import FigureBlock
+from adjudge.results import Column, Result, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.agreement import Estimate
 from adjudge.tables import Table
 from adjudge.text import counted, listed, number
 from adjudge.users.curves import TINY, log_shares
+from adjudge.users.figures import LeftOut, People, left_out, people
 from adjudge.users.noticing import FORMS, agreement_data, agreement_model, fit_agreement, noticeable_differences
 from adjudge.users.satisfaction import MONOTONE, fit_satisfaction, satisfaction_model
 
@@ -92,6 +94,32 @@ class Quality(Result):
     n_shared: int
     measure: str
     scale: str
+
+    @figure("participant-trust")
+    def _people(self) -> FigureBlock:
+        """Traps against answers, and how far answers follow those of others."""
+
+        def column(name: str) -> Floats:
+            return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
+
+        doubted = np.array([row.verdict != "fine" for row in self.rows], dtype=np.bool_)
+        data = People(
+            tuple(row.participant for row in self.rows),
+            column("answers"),
+            np.where(column("traps_asked") > 0, column("trust"), np.nan),
+            column("attentive"),
+            column("follows"),
+            column("median_seconds"),
+            doubted,
+            self.rules.bar,
+        )
+        caption = (
+            "One mark per participant. Left: attention checks answered right, against the number of answers; the line "
+            "is the least that passes. Right: how far answers follow "
+            "effectiveness as those of the others do (above 0) rather than chance, against the time they took."
+        )
+        alt = f"{len(self.rows)} participants, {int(doubted.sum())} of them do not pass the rules of trust."
+        return FigureBlock("participant-trust", caption, alt, data, people)
 
     @property
     def doubtful(self) -> tuple[ParticipantQuality, ...]:
@@ -471,6 +499,9 @@ class Conclusions:
     best: str
 
 
+_SHOWN = 20  # participants in a figure
+
+
 @dataclass(frozen=True, repr=False)
 class Influence(Result):
     """What changes without each participant.
@@ -486,6 +517,38 @@ class Influence(Result):
     of_all: Conclusions
     with_aside: Conclusions | None
     rows: tuple[InfluenceRow, ...]
+
+    def by_change(self) -> list[InfluenceRow]:
+        """Participants whose answers count, the largest change of the noticeable difference first."""
+        counted = (row for row in self.rows if row.answers)
+        return sorted(counted, key=lambda row: -float(np.nan_to_num(abs(row.noticeable_change))))
+
+    @figure("left-out")
+    def _left_out(self) -> FigureBlock:
+        """The conclusions without each participant."""
+        shown = self.by_change()[:_SHOWN]
+        if not any(np.isfinite(row.noticeable) for row in self.rows):
+            raise AdjudgeError("no noticeable difference is known without any participant")
+        back = self.with_aside
+        data = LeftOut(
+            tuple(row.participant for row in shown),
+            (f"noticeable difference in {self.measure}", f"P(Sat) at {MEDIUM:g}"),
+            (
+                np.array([row.noticeable for row in shown], dtype=np.float64),
+                np.array([row.satisfied for row in shown], dtype=np.float64),
+            ),
+            (self.of_all.noticeable, self.of_all.satisfied),
+            (np.nan, np.nan) if back is None else (back.noticeable, back.satisfied),
+        )
+        some = f"the {len(shown)} participants who change it most" if len(self.rows) > len(shown) else "each"
+        caption = f"The noticeable difference and satisfaction without {some}."
+        row = self.largest()
+        alt = (
+            caption
+            if row is None
+            else f"{caption} The largest change is {row.noticeable_change:+.3f}, {row.participant}."
+        )
+        return FigureBlock("left-out", caption, alt, data, left_out)
 
     def largest(self) -> InfluenceRow | None:
         """The row whose noticeable difference changes most; None where none is known."""

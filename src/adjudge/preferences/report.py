@@ -11,21 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.arrays import Floats
-from adjudge.preferences.curves import Estimate, Prediction, Predictions, ShareBins
+from adjudge.preferences.curves import Estimate, Prediction, Predictions
 from adjudge.preferences.learning import Learnt, LearntCombination, NoticedShare, Prior
 from adjudge.preferences.participants import MEDIUM, Influence, InfluenceRow, ParticipantQuality, Quality
 from adjudge.preferences.study import Study
 from adjudge.preferences.trust import Trust
-from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Block, Paragraph, Section, TableBlock
 from adjudge.tables import Align, Heading
 from adjudge.text import counted, number, percent
-from adjudge.users import figures
 
-_SHOWN, _SHOWN_BINS, _SHOWN_PRIORS, _SHOWN_INFLUENCE = 6, 3, 4, 20
-_GRID, _PRIORS_GRID = np.linspace(0.0, 1.0, 101), np.linspace(0.0, 1.0, 201)
+_SHOWN_BINS = 3
 _AT = (0.1, 0.3, 0.5)
-_OPEN = 0.99  # an interval so wide that it says nothing
 
 TableColumn = tuple[Heading, Callable[[Any], str]]
 """The heading of a column, and the cell of an item in it."""
@@ -51,12 +47,7 @@ def _table(
 
 def _with_interval(estimate: Estimate, digits: int = 2) -> str:
     """A number with its interval, or a dash."""
-    return f"{number(estimate.value, digits)}{_interval(estimate, digits)}"
-
-
-def _interval(estimate: Estimate, digits: int = 2) -> str:
-    """The interval of a number, after a space; nothing where it is unknown."""
-    return "" if np.isnan(estimate.low) else f" [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return f"{number(estimate.value, digits)}{estimate.ends(digits)}"
 
 
 def preference_sections(learnt: Learnt, study: Study) -> tuple[Section, ...]:
@@ -86,25 +77,7 @@ def preference_sentences(learnt: Learnt) -> list[str]:
         f"{f' Answers that do not count: {left_out}.' if left_out else ''} Intervals are of "
         f"{percent(learnt.confidence)}; answers {alike} are taken to be alike."
     )
-    return [_noticed_sentence(first), _satisfied_sentence(first, learnt.confidence), about]
-
-
-def _noticed_sentence(fit: LearntCombination) -> str:
-    if np.isnan(fit.noticeable.value):
-        return f"No difference in {fit.combination} is noticed by more than half of the people."
-    return (
-        f"More than half notice differences in {fit.combination} from {fit.noticeable.value:.2f} on"
-        f"{_interval(fit.noticeable)}; below that most see none, or see it the other way round."
-    )
-
-
-def _satisfied_sentence(fit: LearntCombination, confidence: float) -> str:
-    def share(estimate: Estimate) -> str:
-        ends = "" if np.isnan(estimate.low) else f" [{100 * estimate.low:.0f}, {100 * estimate.high:.0f}]"
-        return f"{100 * estimate.value:.0f} %{ends}"
-
-    low, middle, high = map(share, fit.satisfied_at(confidence))
-    return f"With the worst lists {low} are satisfied, with the best {high}, half-way {middle}."
+    return [first.noticed_sentence(), first.satisfied_sentence(learnt.confidence), about]
 
 
 def _agreement(learnt: Learnt, study: Study) -> Section:
@@ -113,40 +86,14 @@ def _agreement(learnt: Learnt, study: Study) -> Section:
         about += " Who gave which answer is not known, so intervals cannot allow for what one person says often."
     elif not study.knows_participants:
         about += " Who gave some of the answers is not known; each of these counts as one person's only answer."
-    blocks: list[Block] = [Paragraph(first), Paragraph(about), _agreement_figure(learnt), _agreement_table(learnt)]
+    blocks: list[Block] = [
+        Paragraph(first),
+        Paragraph(about),
+        learnt.figure("agreement-curves"),
+        _agreement_table(learnt),
+    ]
     blocks += [_agreement_bins(i, fit) for i, fit in enumerate(learnt.combinations[:_SHOWN_BINS])]
     return Section("preferences", "What people notice", tuple(blocks))
-
-
-def _some(learnt: Learnt) -> str:
-    return f"; the first {_SHOWN} of {len(learnt.combinations)}" if len(learnt.combinations) > _SHOWN else ""
-
-
-def _agreement_figure(learnt: Learnt) -> FigureBlock:
-    shown = learnt.combinations[:_SHOWN]
-    panels = []
-    for fit in shown:
-        bins, curve = fit.agreement_bins, fit.agreement(_GRID)
-        series = tuple(_series(share, differences=True) for share in (bins.agree, bins.cannot_tell, bins.disagree))
-        marks = (fit.noticeable.value, fit.noticeable.low, fit.noticeable.high)
-        curves = tuple(np.asarray(share, dtype=np.float64) for share in curve)
-        panels.append(figures.Panel(str(fit.combination), series, curves, marks))
-    names = ("prefer the better list", "cannot tell", "prefer the worse list")
-    data = figures.Panels("difference in effectiveness", "share of people", _GRID, names, names, tuple(panels))
-    caption = (
-        f"Shares of answers by the size of the difference, in bins with {percent(learnt.confidence)} intervals, and "
-        "curves fitted to the answers. Dashed: from here on more than half prefer the better list; grey: the "
-        f"interval of that{_some(learnt)}."
-    )
-    alt = " ".join(_noticed_sentence(fit) for fit in shown)
-    return FigureBlock("agreement-curves", caption, alt, data, figures.agreement_panels)
-
-
-def _series(bins: ShareBins, *, differences: bool = False) -> figures.Series:
-    """What to draw of bins: not those that leave everything open, nor ties, where no list is the better fit."""
-    drawn = (bins.count > 0) & (bins.high - bins.low < _OPEN)
-    drawn &= ~(differences & (bins.mean == 0))
-    return figures.Series(bins.mean[drawn], bins.share[drawn], bins.low[drawn], bins.high[drawn])
 
 
 _MEASURE_AND_SCALE = (
@@ -192,50 +139,23 @@ def _agreement_bins(i: int, fit: LearntCombination) -> TableBlock:
 def _satisfaction(learnt: Learnt) -> Section:
     first = learnt.combinations[0]
     source = "P(Sat) at some effectiveness is the share of good ones when both lists have it, by a curve through pairs."
-    if _by_lists(first):
+    if first.by_lists:
         source = (
             "As in the study of 2012 each of these answers counts once for either list, at that list's own "
             "effectiveness. Tied lists differ, so this draws P(Sat) of bad lists up and that of good ones down."
         )
     text = (
-        f"{_satisfied_sentence(first, learnt.confidence)} That is by {first.combination}. People who prefer neither "
+        f"{first.satisfied_sentence(learnt.confidence)} That is by {first.combination}. People who prefer neither "
         f"list call both good or both bad. {source}"
     )
     blocks: list[Block] = [
         Paragraph(text),
-        _satisfaction_figure(learnt),
+        learnt.figure("satisfaction-curves"),
         _satisfaction_table(learnt),
         _endpoints(learnt),
     ]
     blocks += [_satisfaction_bins(i, fit) for i, fit in enumerate(learnt.combinations[:_SHOWN_BINS])]
     return Section("satisfaction-curves", "How satisfied people are", tuple(blocks))
-
-
-def _by_lists(fit: LearntCombination) -> bool:
-    return fit.evidence.lists.ndim == 1
-
-
-def _satisfaction_figure(learnt: Learnt) -> FigureBlock:
-    shown = learnt.combinations[:_SHOWN]
-    both = all(fit.cubic is not None for fit in shown) and any(fit.satisfaction.kind != "cubic" for fit in shown)
-    names = (f"curve ({shown[0].satisfaction.kind})", "cubic") if both else (f"curve ({shown[0].satisfaction.kind})",)
-    panels = tuple(
-        figures.Panel(
-            str(fit.combination),
-            (_series(fit.satisfaction_bins.satisfied),),
-            tuple(curve(_GRID) for curve in ((fit.satisfaction, fit.cubic) if both else (fit.satisfaction,)) if curve),
-        )
-        for fit in shown
-    )
-    single = _by_lists(shown[0])
-    what, where = ("lists", "effectiveness") if single else ("pairs", "mean effectiveness of the pair")
-    data = figures.Panels("effectiveness", "P(Sat)", _GRID, (f"{what} called good",), names, panels)
-    caption = (
-        f"Share of {what} called good by {where}, in bins with {percent(learnt.confidence)} intervals, and the "
-        f"curves of P(Sat){_some(learnt)}. The cubic is fitted to the bins, each weighted by its number of {what}."
-    )
-    alt = f"P(Sat) by effectiveness. {_satisfied_sentence(shown[0], learnt.confidence)}"
-    return FigureBlock("satisfaction-curves", caption, alt, data, figures.satisfaction_panels)
 
 
 def _satisfaction_table(learnt: Learnt) -> TableBlock:
@@ -282,7 +202,7 @@ def _endpoints(learnt: Learnt) -> TableBlock:
 
 def _satisfaction_bins(i: int, fit: LearntCombination) -> TableBlock:
     bins = fit.satisfaction_bins.satisfied
-    what, where = ("Lists", "") if _by_lists(fit) else ("Pairs", "mean ")
+    what, where = ("Lists", "") if fit.by_lists else ("Pairs", "mean ")
     middle = (bins.edges[:-1] + bins.edges[1:]) / 2
     at = fit.satisfaction(np.where(np.isnan(bins.mean), middle, bins.mean))
     columns = (
@@ -308,20 +228,10 @@ def _priors(learnt: Learnt) -> Section:
         f"two of these {prior.n_systems} systems on a query; half of the differences are below "
         f"{np.median(prior.sizes):.2f}."
     )
-    shown = known[:_SHOWN_PRIORS]
-    data = figures.Cumulative(
-        "difference in effectiveness of two systems on a query",
-        tuple(str(fit.combination) for fit, _, _ in shown),
-        _PRIORS_GRID,
-        tuple(prior.cdf(_PRIORS_GRID) for _, prior, _ in shown),
-        tuple(np.nan if noticed.from_curve is None else noticed.from_curve for _, _, noticed in shown),
-        tuple(1 - noticed.share.value for _, _, noticed in shown),
-    )
-    caption = "Share of differences between systems up to a size. Right of the dot most people notice them."
-    alt = f"Cumulative distributions of differences of {len(shown)} combinations, with a dot where most people notice."
-    figure = FigureBlock("differences", caption, alt, data, figures.cumulative)
     title = "How many differences people would notice"
-    return Section("differences-in-practice", title, (Paragraph(text), figure, _priors_table(known)))
+    return Section(
+        "differences-in-practice", title, (Paragraph(text), learnt.figure("differences"), _priors_table(known))
+    )
 
 
 def _priors_table(known: Sequence[tuple[LearntCombination, Prior, NoticedShare]]) -> TableBlock:
@@ -391,7 +301,7 @@ def participant_sections(quality: Quality, influence: Influence | None = None) -
     ordered = sorted(quality.rows, key=lambda row: row.attentive)
     blocks: list[Block] = [Paragraph(" ".join(quality.sentences()))]
     if quality.rows:
-        blocks.append(_people_figure(quality))
+        blocks.append(quality.figure())
     if any(row.verdict != "fine" for row in quality.rows):
         blocks.append(_doubted_table(quality))
     blocks += [_trust_table(quality, ordered), _answers_table(quality, ordered)]
@@ -438,30 +348,6 @@ def _answers_table(quality: Quality, ordered: Sequence[ParticipantQuality]) -> T
     return _table("participant-answers", "How they answered, in the same order.", ordered, columns)
 
 
-def _people_figure(quality: Quality) -> FigureBlock:
-    def column(name: str) -> Floats:
-        return np.array([getattr(row, name) for row in quality.rows], dtype=np.float64)
-
-    doubted = np.array([row.verdict != "fine" for row in quality.rows], dtype=np.bool_)
-    data = figures.People(
-        tuple(row.participant for row in quality.rows),
-        column("answers"),
-        np.where(column("traps_asked") > 0, column("trust"), np.nan),
-        column("attentive"),
-        column("follows"),
-        column("median_seconds"),
-        doubted,
-        quality.rules.bar,
-    )
-    caption = (
-        "One mark per participant. Left: attention checks answered right, against the number of answers; the line is "
-        "the least that passes. Right: how far answers follow "
-        "effectiveness as those of the others do (above 0) rather than chance, against the time they took."
-    )
-    alt = f"{len(quality.rows)} participants, {int(doubted.sum())} of them do not pass the rules of trust."
-    return FigureBlock("participant-trust", caption, alt, data, figures.people)
-
-
 def _doubted_table(quality: Quality) -> TableBlock:
     def against(pair: tuple[ParticipantQuality, Trust]) -> str:
         return "; ".join(cue.evidence for cue in pair[1].cues if cue.factor < 1) or "attention checks alone"
@@ -483,13 +369,10 @@ def _doubted_table(quality: Quality) -> TableBlock:
 
 
 def _influence(influence: Influence) -> Section:
-    ordered = sorted(
-        (row for row in influence.rows if row.answers),
-        key=lambda row: -float(np.nan_to_num(abs(row.noticeable_change))),
-    )
+    ordered = influence.by_change()
     blocks: list[Block] = [Paragraph(" ".join(influence.sentences())), _changes_table(influence, ordered)]
     if any(np.isfinite(row.noticeable) for row in influence.rows):
-        blocks.append(_influence_figure(influence, ordered[:_SHOWN_INFLUENCE]))
+        blocks.append(influence.figure())
     return Section("influence", "How much depends on each participant", tuple(blocks))
 
 
@@ -515,24 +398,3 @@ def _changes_table(influence: Influence, ordered: Sequence[InfluenceRow]) -> Tab
     )
     caption = "The conclusions without each participant whose answers count, the largest change first."
     return _table("influence", caption, [*first, *ordered], columns, [asdict(row) for row in influence.rows])
-
-
-def _influence_figure(influence: Influence, shown: Sequence[InfluenceRow]) -> FigureBlock:
-    back = influence.with_aside
-    data = figures.LeftOut(
-        tuple(row.participant for row in shown),
-        (f"noticeable difference in {influence.measure}", f"P(Sat) at {MEDIUM:g}"),
-        (
-            np.array([row.noticeable for row in shown], dtype=np.float64),
-            np.array([row.satisfied for row in shown], dtype=np.float64),
-        ),
-        (influence.of_all.noticeable, influence.of_all.satisfied),
-        (np.nan, np.nan) if back is None else (back.noticeable, back.satisfied),
-    )
-    some = f"the {len(shown)} participants who change it most" if len(influence.rows) > len(shown) else "each"
-    caption = f"The noticeable difference and satisfaction without {some}."
-    row = influence.largest()
-    alt = (
-        caption if row is None else f"{caption} The largest change is {row.noticeable_change:+.3f}, {row.participant}."
-    )
-    return FigureBlock("left-out", caption, alt, data, figures.left_out)

@@ -142,7 +142,7 @@ class EstimatedPairs(Rows[SystemPair]):
         data = PairMatrix("expected differences", systems, difference, told, None, ("told apart", "tied or open"))
         caption = (
             "Each pair once, in the row of the better system and the column of the worse one, whose names stand on the "
-            "diagonal. The area of a square is the expected difference; it is filled where systems are told apart."
+            "diagonal. Squares are filled where systems are told apart."
         )
         alt = f"Expected differences of {counted(len(self), 'pair')}, {int(told.sum()) // 2} of them told apart."
         return FigureBlock("estimated-differences", caption, alt, data, pair_matrix)

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from adjudge.checks import FIGURE_WIDTH, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.reporting.figures import PAGE, PALETTE, TEXT, shortened
+from adjudge.tables import text_width
 
 if TYPE_CHECKING:
     from adjudge.reporting.document import FigureBlock
@@ -165,7 +166,7 @@ def text_inches(text: str) -> float:
 
 def fitted(name: str, inches: float) -> str:
     """A name that is no wider; a longer one loses its middle, as identifiers differ at their ends."""
-    longest = len(name)
+    longest = text_width(name)
     while text_inches(short := shortened(name, longest)) > inches and longest > 4:
         longest -= max(1, (longest - 4) // 8)
     return short

@@ -146,22 +146,35 @@ class Forest:
 
 
 def forest(data: Forest, canvas: Canvas) -> Axes:
-    """A dot for each mean, a line for its interval; beside them a bar for each group of tied systems."""
+    """A dot for each mean, a line for its interval; beside them a bar for each group of tied systems.
+
+    With so many groups that bars say nothing, colours tell who is tied with the first.
+    """
     n = len(data.systems)
     height = rows_height(n, above=0.75 if data.groups else 0.6)
     axes = canvas.axes(height)
     y, thick = np.arange(n), n <= 60
-    axes.hlines(y, data.low, data.high, color=PALETTE["accent"], linewidth=1.4 if thick else 0.7)
-    dots = axes.scatter(data.mean, y, s=16 if thick else 5, color=PALETTE["accent"], linewidth=0, zorder=3)
-    values = zip(data.systems, data.mean, data.low, data.high, strict=True)
-    describe(dots, [f"{name}: {mean:.3f} [{low:.3f}, {high:.3f}]" for name, mean, low, high in values])
+    barred = len(data.groups) <= MOST_BARS
+    first = {place for group in data.groups if group[0] == 0 for place in group}
+    pale = np.array([not barred and place not in first for place in y])
+    for here, colour, label in ((~pale, "accent", "does not differ significantly from the first"), (pale, "muted", "")):
+        look: dict[str, Any] = {"color": PALETTE[colour]}
+        axes.hlines(y[here], data.low[here], data.high[here], linewidth=1.4 if thick else 0.7, **look)
+        dots = axes.scatter(data.mean[here], y[here], s=16 if thick else 5, linewidth=0, zorder=3, label=label, **look)
+        values = zip(y[here], data.mean[here], data.low[here], data.high[here], strict=True)
+        describe(dots, [f"{data.systems[s]}: {mean:.3f} [{low:.3f}, {high:.3f}]" for s, mean, low, high in values])
     name_rows(axes, canvas.names(data.systems), height)
     axes.set_xlabel(data.label)
-    _tie_bars(axes, data, canvas.width)
+    if barred:
+        _tie_bars(axes, data, canvas.width)
+    else:
+        canvas.legend(axes)
     return axes
 
 
 _GROUP_STEP = 0.11  # inches between bars
+MOST_BARS = 16
+"""Groups up to which a forest has a bar for each."""
 
 
 def _tie_bars(axes: Axes, data: Forest, width: float) -> None:
@@ -173,7 +186,7 @@ def _tie_bars(axes: Axes, data: Forest, width: float) -> None:
     look: dict[str, Any] = {"color": PALETTE["muted"], "transform": across, "clip_on": False, "solid_capstyle": "butt"}
     lettered = step * width >= 0.9 * _GROUP_STEP and max(map(len, data.letters)) == 1
     for place, (group, letter) in enumerate(zip(data.groups, data.letters, strict=True)):
-        x = 1.03 + step * place * width / (0.62 * width)
+        x = 1.03 + step * place / 0.62
         axes.plot([x, x], [group[0] - 0.35, group[-1] + 0.35], linewidth=0.5, **look)
         for first, last in _runs(group):
             axes.plot([x, x], [first - 0.35, last + 0.35], linewidth=2.2, **look)
@@ -190,6 +203,10 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
     cut = np.flatnonzero(np.diff(places) > 1)
     firsts, lasts = [0, *(cut + 1)], [*cut, len(places) - 1]
     return [(places[first], places[last]) for first, last in zip(firsts, lasts, strict=True)]
+
+
+MOST_SIZED = 40
+"""Systems up to which the squares of a matrix of pairs are large enough to have sizes."""
 
 
 @dataclass(frozen=True)
@@ -222,21 +239,21 @@ def pair_matrix(data: PairMatrix, canvas: Canvas) -> Axes:
     upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
     coloured = np.ones((n, n), dtype=np.bool_) if data.coloured is None else data.coloured
     handles = []
-    for colour, is_coloured in (("accent", True), ("muted", False)):
+    sized = n <= MOST_SIZED
+    size = 0.92 * np.sqrt(np.abs(data.difference) / largest) if sized else np.ones((n, n))
+    for colour, is_coloured in (("accent", True), ("soft", False)):
         for filled in (True, False):
             here = upper & (data.filled == filled) & (coloured == is_coloured)
             if here.any():
-                look: dict[str, Any] = {
-                    "facecolor": PALETTE[colour] if filled else "none",
-                    "edgecolor": PALETTE[colour],
-                }
+                face = PALETTE[colour] if filled else "none" if sized else PALETTE["line"]
+                look: dict[str, Any] = {"facecolor": face, "edgecolor": PALETTE[colour], "linewidth": 0.7 * sized}
                 words = [data.words[0 if filled else 1], *data.words[2:][0 if is_coloured else 1 :][:1]]
-                squares = _squares(axes, here, 0.92 * np.sqrt(np.abs(data.difference) / largest), linewidth=0.7, **look)
+                squares = _squares(axes, here, size, **look)
                 if n <= _MOST_DESCRIBED // 2:
                     said = [f"{data.systems[a]} over {data.systems[b]}: {data.difference[a, b]:.3f}, {', '.join(words)}"
                             for a, b in np.argwhere(here)]  # fmt: skip
                     describe(squares, said)
-                handles.append(Patch(label=", ".join(words), linewidth=0.7, **look))
+                handles.append(Patch(label=", ".join(words), **look))
     inches = side - 0.2
     step = int(np.ceil(0.8 * _ROW * n / inches))
     for place in range(0, n, step):
@@ -380,12 +397,15 @@ def pair_sizes(data: PairSizes, canvas: Canvas) -> Axes:
                 if n:
                     describe(bar, [f"{start:.3f} to {end:.3f}: {counted(int(n), 'pair')}, {label}"])
             below += counts
-    if data.margin is not None and data.margin <= largest:
+    right = largest
+    if data.margin is not None and data.margin <= 1.3 * largest:
+        right = max(right, 1.02 * data.margin)
         axes.axvline(data.margin, color=PALETTE["ink"], linewidth=0.9, linestyle=DASHED)
-        axes.text(data.margin, 1.0, f"matters from {data.margin:.2g}", transform=axes.get_xaxis_transform(),
-                  ha="center", va="bottom")  # fmt: skip
+        side = "right" if data.margin > 0.7 * right else "left"
+        above = axes.get_xaxis_transform()
+        axes.text(data.margin, 1.0, f"matters from {data.margin:.2g}", transform=above, ha=side, va="bottom")
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.set_xlim(0.0, largest)
+    axes.set(xlim=(0.0, right), ylim=(0.0, 1.08 * float(below.max())))
     label_axes(axes, data.label, "pairs of systems")
     axes.grid(visible=False, axis="x")
     canvas.legend(axes, per_row=2 if canvas.width < PAGE / 2 else None)

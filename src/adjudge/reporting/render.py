@@ -85,11 +85,14 @@ def _html(report: Report) -> str:
         "kind": lambda block: type(block).__name__,
         "svg": _inline_svg,
         "column": COLUMN,
-        "unbroken": lambda text: re.sub(
-            r"(?<=\d) (?=%)|(?<=[=±≥≤<]) (?=[\d.])|(?<=[αp]) (?=[=<≤])", "\N{NO-BREAK SPACE}", text
-        ),
+        "unbroken": _unbroken,
     }
     return _page().render(values) + "\n"
+
+
+def _unbroken(text: str) -> str:
+    """Text whose numbers stay beside their signs: 5 %, p = 0.01, ± 0.2."""
+    return re.sub(r"(?<=\d) ?(?=%)|(?<=[=±≥≤<]) (?=[\d.])|(?<=[αp]) (?=[=<≤])", "\N{NO-BREAK SPACE}", text)
 
 
 @cache

@@ -24,6 +24,8 @@ from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import (
+    MOST_BARS,
+    MOST_SIZED,
     CriticalDifference,
     Forest,
     PairMatrix,
@@ -51,7 +53,13 @@ from adjudge.stats.summary import means_in_words, summarize
 from adjudge.tables import Heading, Table, as_csv, as_json
 from adjudge.text import counted, percent, shown_p, with_interval
 from adjudge.users.combinations import in_unit_interval, scale_of
-from adjudge.users.noticing import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
+from adjudge.users.noticing import (
+    AgreementMapping,
+    agreement_figure,
+    find_agreement,
+    noticeable_difference,
+    noticeable_interval,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -304,9 +312,9 @@ class Comparison(Result):
         data = Forest(label, self.ranking, means[0], means[1], means[2], groups, letters)
         caption = f"Means of {self.measure} with {level} intervals."
         if groups:
-            caption += (
-                " Systems beside one bar do not differ significantly. Intervals may overlap although two systems do."
-            )
+            beside = "beside one bar" if len(groups) <= MOST_BARS else "in the colour of the first"
+            which = "do not differ" if len(groups) <= MOST_BARS else "do not differ from it"
+            caption += f" Systems {beside} {which} significantly. Intervals may overlap although two systems do."
         return FigureBlock(
             "forest", caption, means_in_words(self.measure, self.ranking, means[0].tolist()), data, forest
         )
@@ -347,8 +355,10 @@ class Comparison(Result):
         )
         caption = (
             "Each pair once, in the row of the better system and the column of the worse one, whose names stand on the "
-            "diagonal. The area of a square is the size of the difference."
+            "diagonal."
         )
+        if len(order) <= MOST_SIZED:
+            caption += " The area of a square is the size of the difference."
         alt = f"Differences of {counted(len(self), 'pair')}, {int(significant.sum()) // 2} of them significant."
         return FigureBlock("pair-matrix", caption, alt, data, pair_matrix)
 
@@ -369,6 +379,13 @@ class Comparison(Result):
         alt = f"Systems by mean rank from {names[0]} to {names[-1]}, with {counted(len(groups), 'group')} of ties."
         caption = "Mean rank over queries, 1 is best; systems under one bar cannot be told apart by this collection."
         return FigureBlock("critical-difference", caption, alt, data, critical_difference)
+
+    @figure("users-notice")
+    def _agreement(self) -> FigureBlock:
+        """Whom users prefer, by the size of the difference."""
+        if self.agreement is None:
+            raise AdjudgeError(f"what users notice is not known: {self.margin_source}")
+        return agreement_figure({self.measure: self.agreement})
 
     @property
     def cautions(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _PANEL = 2.0
+_LETTERS = 11  # of the name of an axis, for each inch of a panel
 _SERIES = ("accent", "muted", "warm")
 _MARKS = ("o", "s", "^")
 
@@ -29,6 +31,9 @@ class Series:
     share: Floats
     low: Floats
     high: Floats
+
+
+NO_BINS = Series(*(np.empty(0) for _ in range(4)))
 
 
 @dataclass(frozen=True)
@@ -104,8 +109,8 @@ def _multiples(data: Panels, canvas: Canvas) -> tuple[Grid, list[Axes]]:
         axes.grid(visible=True)
         axes.set_title(panel.title, pad=14 if panel.mark is not None else 6)
         if i + columns >= n:  # nothing below it
-            axes.set_xlabel(data.x_label)
             axes.tick_params(labelbottom=True)
+            axes.set_xlabel(fill(data.x_label, int(_LETTERS * width / columns)))
         if i % columns == 0:
             axes.set_ylabel(data.y_label)
     return grid, cells[:n]
@@ -153,26 +158,31 @@ class People:
 
 
 def people(data: People, canvas: Canvas) -> Grid:
-    """Left: traps right against answers. Right: how far answers follow effectiveness against time. Crosses: doubted."""
-    timed = bool(np.isfinite(data.seconds).any())
-    columns = canvas.columns(2, most=2)
-    grid = canvas.grid(2.5 * (3 - columns), rows=3 - columns, columns=columns)
-    left, right = grid.flat
+    """Left: traps right against answers. Right: how far answers follow effectiveness against time. Crosses: doubted.
+
+    Without any traps only the right one.
+    """
+    timed, trapped = bool(np.isfinite(data.seconds).any()), bool(np.isfinite(data.trust).any())
+    n = 1 + trapped
+    columns = canvas.columns(n, most=2)
+    grid = canvas.grid(2.5 * n / columns, rows=n // columns, columns=columns)
+    right = grid.flat[-1]
+    if trapped:
+        _draw_traps(grid.flat[0], data)
+    right.axhline(0, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
+    _dots(right, data.seconds if timed else data.answers, data.follows, data.doubted)
+    right.set_xlim(left=0)
+    label_axes(right, "median seconds for an answer" if timed else "answers, traps apart", "follows the others")
+    canvas.legend(right)
+    return grid
+
+
+def _draw_traps(left: Axes, data: People) -> None:
     left.axhline(data.bar, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
     _dots(left, _apart(data.answers, data.trust), data.trust, data.doubted)
     left.set_ylim(-0.05, 1.05)
     left.set_xlim(0, 1.12 * float(data.answers.max(initial=1.0)))
-    left.set_xlabel("answers, traps apart")
-    left.set_ylabel("share of traps right")
-    right.axhline(0, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
-    _dots(right, data.seconds if timed else data.answers, data.follows, data.doubted)
-    right.set_xlabel("median seconds for an answer" if timed else "answers, traps apart")
-    right.set_ylabel("follows the others")
-    right.set_xlim(left=0)
-    for axes in (left, right):
-        axes.grid(visible=True)
-    canvas.legend(left)
-    return grid
+    label_axes(left, "answers, traps apart", "share of traps right")
 
 
 def _apart(x: Floats, y: Floats) -> Floats:

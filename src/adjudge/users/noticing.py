@@ -23,9 +23,11 @@ from adjudge.checks import CONFIDENCE, INNER_SHARE, SEED, SEVERAL, checked
 from adjudge.errors import AdjudgeError
 from adjudge.measures import Measure
 from adjudge.registry import Registry
+from adjudge.reporting.document import FigureBlock
 from adjudge.seeds import Seed, as_seed
 from adjudge.users import curves
 from adjudge.users.combinations import Lookup, find, wrong_covariance
+from adjudge.users.figures import NO_BINS, Panel, Panels, agreement_panels
 
 _ROUNDING = 1e-9  # by which differences computed elsewhere may exceed 1
 _HALVINGS = 50
@@ -394,3 +396,31 @@ def held_out(
     data = agreement_data(delta, answer)
     groups = curves.as_clusters(clusters, len(data.x))
     return curves.held_out_logs(agreement_model(form), data, groups, folds=folds, seed=as_seed(seed))
+
+
+_GRID = np.linspace(0.0, 1.0, 101)
+_MOST = 6  # panels in a figure
+
+
+def agreement_figure(notice: dict[str, AgreementMapping]) -> FigureBlock:
+    """Whom users prefer by the size of the difference, a panel for each measure, of which there are six at most."""
+    names = ("prefer the better system", "cannot tell", "prefer the worse one")
+    panels = []
+    for name, mapping in list(notice.items())[:_MOST]:
+        value, (low, high) = noticeable_difference(mapping), noticeable_interval(mapping)
+        mark = None
+        if value is not None:
+            mark = (value, np.nan if low is None else low, np.nan if high is None else high)
+        panels.append(Panel(name, (NO_BINS,) * 3, tuple(mapping(_GRID)), mark))
+    first = next(iter(notice))
+    shares = notice[first](np.array([0.1, 0.5]))
+    alt = (
+        f"Shares of users against the size of the difference. In {first}, {shares.agree[0]:.0%} prefer the better "
+        f"system at a difference of .1, and {shares.agree[1]:.0%} at one of .5."
+    ).replace("%", " %")
+    data = Panels("size of the difference", "share of users", _GRID, names, names, tuple(panels))
+    caption = (
+        "Whom users prefer, by the size of the difference; from the dashed line on, more than half prefer the better "
+        "system."
+    )
+    return FigureBlock("users-notice", caption, alt, data, agreement_panels)

@@ -45,8 +45,7 @@ from adjudge.stats.summary import Summary, summarize
 from adjudge.tables import Heading
 from adjudge.text import counted, listed, percent, plural, shown_p
 from adjudge.users.comparison import MOST_RANKED, CompareSettings, Comparison, Pair, compare
-from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
-from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
+from adjudge.users.noticing import AgreementMapping, agreement_figure, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
 
 _PAGE_ORDER = (
@@ -688,10 +687,7 @@ def assumptions(evidence: Evidence) -> Section:
     return Section("assumptions", "What was assumed", tuple(Paragraph(text) for text in sentences if text))
 
 
-_GRID = np.linspace(0.0, 1.0, 101)
 _AT = np.array([0.0, 0.5, 1.0])
-_MOST = 6  # panels in a figure
-_NO_BINS = Series(*(np.empty(0) for _ in range(4)))
 
 
 @section("users")
@@ -703,9 +699,9 @@ def users(evidence: Evidence) -> Section | None:
         return None
     blocks: list[Block] = [Paragraph(_sentence(notice, satisfy)), _table(evidence, notice, satisfy)]
     if notice:
-        blocks.append(_agreement(notice))
+        blocks.append(agreement_figure(notice))
     if satisfy:
-        blocks.append(_satisfaction(satisfy))
+        blocks.append(evidence.satisfaction.figure("users-satisfied"))
     return Section("users", "What it means to users", tuple(blocks))
 
 
@@ -757,37 +753,3 @@ def _satisfied(mapping: SatisfactionMapping | None) -> list[str]:
         f"{value:.2f}" if np.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
         for value, low, high in zip(mapping(_AT), lows, highs, strict=True)
     ]
-
-
-def _agreement(notice: dict[str, AgreementMapping]) -> FigureBlock:
-    names = ("prefer the better system", "cannot tell", "prefer the worse one")
-    panels = []
-    for name, mapping in list(notice.items())[:_MOST]:
-        value, (low, high) = noticeable_difference(mapping), noticeable_interval(mapping)
-        mark = None
-        if value is not None:
-            mark = (value, np.nan if low is None else low, np.nan if high is None else high)
-        panels.append(Panel(name, (_NO_BINS,) * 3, tuple(mapping(_GRID)), mark))
-    first = next(iter(notice))
-    shares = notice[first](np.array([0.1, 0.5]))
-    alt = (
-        f"Shares of users against the size of the difference. In {first}, {shares.agree[0]:.0%} prefer the better "
-        f"system at a difference of .1, and {shares.agree[1]:.0%} at one of .5."
-    ).replace("%", " %")
-    data = Panels("size of the difference", "share of users", _GRID, names, names, tuple(panels))
-    caption = (
-        "Whom users prefer, by the size of the difference; from the dashed line on, more than half prefer the better "
-        "system."
-    )
-    return FigureBlock("users-notice", caption, alt, data, agreement_panels)
-
-
-def _satisfaction(satisfy: dict[str, SatisfactionMapping]) -> FigureBlock:
-    panels = tuple(Panel(name, (), (mapping(_GRID),)) for name, mapping in list(satisfy.items())[:_MOST])
-    first = next(iter(satisfy))
-    low, middle, high = satisfy[first](_AT)
-    alt = (
-        f"P(Sat) against effectiveness. For {first} it is {low:.0%} at 0, {middle:.0%} at one half and {high:.0%} at 1."
-    ).replace("%", " %")
-    data = Panels("effectiveness", "P(Sat)", _GRID, (), ("share satisfied",), panels)
-    return FigureBlock("users-satisfied", "Share of users satisfied with a list.", alt, data, satisfaction_panels)

@@ -39,13 +39,16 @@ from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.formats.effectiveness import EFFECTIVENESS_LIKE, EffectivenessLike, as_effectiveness
 from adjudge.measures import Measure
 from adjudge.registry import Registry
-from adjudge.results import Column, Result
+from adjudge.reporting.document import FigureBlock
+from adjudge.reporting.figures import Forest, forest
+from adjudge.results import Column, Result, figure
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.intervals import t_interval, wilson_interval
 from adjudge.tables import Table
-from adjudge.text import counted
+from adjudge.text import counted, percent
 from adjudge.users import curves
 from adjudge.users.combinations import Lookup, find, in_unit_interval, relevance_scale, scale_of, wrong_covariance
+from adjudge.users.figures import Panel, Panels, satisfaction_panels
 
 _EDGE = 1e-12  # powers of 0 have no slope
 
@@ -255,6 +258,10 @@ class SystemSatisfaction:
     success_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
 
 
+_GRID = np.linspace(0.0, 1.0, 101)
+_MOST = 6  # panels in a figure
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Satisfaction(Result):
     """What effectiveness means for users: ``p_sat[q, s, m]`` and what follows from it, systems x measures.
@@ -295,6 +302,33 @@ class Satisfaction(Result):
     def rows(self) -> list[SystemSatisfaction]:
         """Every system under every measure."""
         return [self.of(system, measure) for measure in self.measures for system in self.systems]
+
+    @figure("forest")
+    def _forest(self, *, measure: str = "") -> FigureBlock:
+        """P(Sat) of every system under one measure, the first unless another is named; best first."""
+        if not self.measures:
+            raise AdjudgeError("no measure has a mapping to satisfaction")
+        name, level = measure or self.measures[0], percent(self.confidence)
+        rows = sorted((self.of(system, name) for system in self.systems), key=lambda row: -row.mean)
+        numbers = np.array([[row.mean, row.low, row.high] for row in rows]).T
+        systems = tuple(row.system for row in rows)
+        data = Forest(f"P(Sat) by {name}, mean and {level} interval", systems, *numbers)
+        ends = f"{systems[0]} at {rows[0].mean:.2f} to {systems[-1]} at {rows[-1].mean:.2f}"
+        caption = f"Mean share of satisfied users by {name}, with {level} intervals."
+        return FigureBlock("satisfaction", caption, f"P(Sat) of each system, from {ends}.", data, forest)
+
+    @figure("users-satisfied")
+    def _curves(self) -> FigureBlock:
+        """The curves of P(Sat), a panel for each measure, of which there are six at most."""
+        if not self.measures:
+            raise AdjudgeError("no measure has a mapping to satisfaction")
+        named = list(zip(self.measures, self.mappings, strict=True))
+        panels = tuple(Panel(name, (), (mapping(_GRID),)) for name, mapping in named[:_MOST])
+        first, mapping = named[0]
+        low, middle, high = (f"{100 * share:.0f} %" for share in mapping(np.array([0.0, 0.5, 1.0])))
+        alt = f"P(Sat) against effectiveness. For {first} it is {low} at 0, {middle} at one half and {high} at 1."
+        data = Panels("effectiveness", "P(Sat)", _GRID, (), ("share satisfied",), panels)
+        return FigureBlock("users-satisfied", "Share of users satisfied with a list.", alt, data, satisfaction_panels)
 
     row_type = SystemSatisfaction
 

@@ -18,19 +18,15 @@ from adjudge.cli import main
 from adjudge.errors import kept_warnings
 from adjudge.groundtruth import GroundTruth, PartialList, PartialLists, Preferences, Rankings, build
 from adjudge.groundtruth import report as groundtruth_sections
-from adjudge.groundtruth.building import check_lists
+from adjudge.groundtruth.building import MOST_ROWS, check_lists
 from adjudge.groundtruth.comparing import ComparedConstructions, compare_constructions
 from adjudge.groundtruth.files import write_rankings
 from adjudge.groundtruth.report import (
-    MOST_ROWS,
     construction_sections,
     construction_sentences,
     experts_of,
     groundtruth_document,
     judgments_as_lists,
-    list_figures,
-    list_sentences,
-    size_figure,
     system_sentences,
 )
 from adjudge.model.provenance import Provenance
@@ -105,7 +101,7 @@ def test_every_list_has_a_section_with_its_drawing_and_its_documents() -> None:
 
 
 def test_the_drawing_has_medians_quartiles_groups_and_who_is_left_out() -> None:
-    (figure,) = list_figures(quiet(ALIKE)["q"], 1)
+    (figure,) = quiet(ALIKE)["q"].figures("list")
     data = figure.data
     assert data.documents == ("a", "b", "c", "d")
     assert data.group == (0, 0, 1, 1)
@@ -115,7 +111,7 @@ def test_the_drawing_has_medians_quartiles_groups_and_who_is_left_out() -> None:
     assert data.answers == (12, 12, 12, 12)
     assert data.left_out == ("e",)
     assert not len(data.intra) + len(data.inter) + len(data.misordered) + len(data.unasked)
-    assert list_sentences(quiet(ALIKE)["q"]) == (
+    assert quiet(ALIKE)["q"].sentences() == (
         "Query q: 4 documents in 2 groups. ADR-1 consistency is 1.000, ADR-2 1.000. Experts contradict nothing in it. "
         "In no list: e."
     )
@@ -125,7 +121,7 @@ def test_contradicted_pairs_are_marked_by_kind() -> None:
     given = PartialLists.from_groups({"q": [["c"], ["a", "d"], ["b"]]})
     with kept_warnings():
         built = check_lists(given, ALIKE)["q"]
-    text, (figure,) = list_sentences(built), list_figures(built, 1)
+    text, (figure,) = built.sentences(), built.figures("list")
     assert "1 of 1 pair in one group differs; 2 of 5 pairs in different groups do not differ; 3 pairs stand in" in text
     names = figure.data.documents
     assert figure.data.mean.tolist() == [{"a": 1.5, "b": 1.5, "c": 3.5, "d": 3.5}[name] for name in names]
@@ -137,7 +133,7 @@ def test_contradicted_pairs_are_marked_by_kind() -> None:
 
 def test_pairs_never_compared_are_marked_and_strengths_point_the_other_way() -> None:
     rows = [("q", "a", "b", 1, str(i)) for i in range(6)] + [("q", "b", "c", 1, str(i)) for i in range(6)]
-    (figure,) = list_figures(quiet(Preferences.from_rows(rows))["q"], 1)
+    (figure,) = quiet(Preferences.from_rows(rows))["q"].figures("list")
     assert figure.data.documents == ("a", "b", "c")
     assert figure.data.unasked.tolist() == [[0, 2, 2], [2, 0, 0]]
     assert not figure.data.is_rank
@@ -148,7 +144,7 @@ def test_pairs_never_compared_are_marked_and_strengths_point_the_other_way() -> 
 @pytest.mark.parametrize(("n", "parts"), [(2, 1), (MOST_ROWS, 1), (MOST_ROWS + 1, 2), (120, 3)])
 def test_a_long_list_is_drawn_in_parts_that_fit_a_page(n: int, parts: int) -> None:
     built = quiet(some_rankings(1, n, n_experts=2))["q0"]
-    figures = list_figures(built, 1)
+    figures = built.figures("list")
     assert len(figures) == parts
     assert tuple(name for figure in figures for name in figure.data.documents) == built.list.documents
     assert all(len(figure.data.documents) <= MOST_ROWS for figure in figures)
@@ -292,9 +288,8 @@ def test_groups_of_one_size_are_not_said_to_be_related_to_consistency() -> None:
         two = PartialList("q", (("a", "b"),))
         return SimpleNamespace(list=two, mean_group_size=size, consistency=lambda tails: consistency)
 
-    alike = SimpleNamespace(built=(one(0.1 + 0.2, 0.5), one(0.3, 0.6), one(0.3, 0.7)))  # equal but for rounding
-    figure = size_figure(cast(GroundTruth, alike))
-    assert figure is not None
+    alike = cast(Any, (one(0.1 + 0.2, 0.5), one(0.3, 0.6), one(0.3, 0.7)))  # equal but for rounding
+    figure = GroundTruth(alike, None, 0.05, "", "skip", 0).figure("consistency-by-size")
     assert "Pearson" not in figure.caption + figure.alt
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.audio.runs import add_systems, heard, systems_asked
 from adjudge.cli.command import command
-from adjudge.cli.options import add_columns, add_output
+from adjudge.cli.options import add_columns, add_figures, add_output
 from adjudge.cli.output import PAGE_FORMS, check_output, made_from, progress, show_report
 from adjudge.errors import AdjudgeError, kept_warnings
 
@@ -38,7 +38,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("lists")
     group.add_argument("--cutoffs", metavar="K,K,…", default="5,10,20,50", help="lengths of lists")
     add_output(parser)
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_figures(parser)
 
 
 @command(_add_options, examples=_EXAMPLES)

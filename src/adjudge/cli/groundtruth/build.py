@@ -21,7 +21,7 @@ from adjudge.cli.groundtruth.options import (
     without_hint,
     write_report,
 )
-from adjudge.cli.options import add_styles
+from adjudge.cli.options import add_figures, add_styles
 from adjudge.cli.output import check_output, say, show_report
 from adjudge.errors import kept_warnings
 from adjudge.text import counted
@@ -65,7 +65,7 @@ def _add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         latex="the table for LaTeX",
     )
     group.add_argument("--report", metavar="FILE", help=f"write a report with every list drawn: {', '.join(REPORTS)}")
-    group.add_argument("--figures", metavar="DIR", help="write every figure of the report as SVG and PDF, too")
+    add_figures(group)
     return group
 
 

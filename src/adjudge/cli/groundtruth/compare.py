@@ -16,7 +16,7 @@ from adjudge.cli.groundtruth.options import (
     without_hint,
     write_report,
 )
-from adjudge.cli.options import add_listing, add_run_reading, check_run_reading, read_runs
+from adjudge.cli.options import add_figures, add_listing, add_run_reading, check_run_reading, read_runs
 from adjudge.cli.output import PAGE_FORMS, check_output, progress, show_report, style_of
 from adjudge.errors import AdjudgeError, kept_warnings
 
@@ -59,7 +59,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_run_reading(group)
     add_listing(parser)
     parser.add_argument("--report", metavar="FILE", help="write a report, with the lists of the best way drawn")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_figures(parser)
 
 
 @command(add_answers, _add_options, examples=_EXAMPLES)

@@ -123,7 +123,8 @@ def write_report(
     write_whole(Path(arguments.report), page_of(page, document, form).encode())
     wrote = [f"wrote the report to {arguments.report}"]
     if arguments.figures is not None:
-        wrote.append(f"wrote {len(write_figures(document, Path(arguments.figures)))} figures to {arguments.figures}")
+        written = write_figures(document, Path(arguments.figures), width=arguments.figure_width)
+        wrote.append(f"wrote {len(written)} figures to {arguments.figures}")
     return wrote
 
 

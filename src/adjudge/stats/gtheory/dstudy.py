@@ -299,7 +299,8 @@ class DStudy(Result):
         panel = Panel("", lines, targets, uprights=((float(now), f"now, {now:,}"),))
         assessors = f" with {counted(people, 'assessor')} per query" if self.study.design.has_assessors else ""
         bands = "" if self.interval == "none" else f"; bands are {percent(self.confidence)} intervals"
-        caption = f"Reliability of {self.study.measure} against the number of queries{assessors}{bands}."
+        about = f"dotted is what is wanted{bands}"
+        caption = f"Reliability of {self.study.measure} against the number of queries{assessors}; {about}."
         needed = [self.need(index, target=targets[0], assessors=people).n_queries for index in INDICES]
         reached = [
             f"{symbol} {f'never reaches {targets[0]:g}' if n is None else f'reaches {targets[0]:g} with {n:,} queries'}"
