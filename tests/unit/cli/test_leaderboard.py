@@ -67,6 +67,9 @@ def test_several_data_sets_have_both_claims(here: Path, cli: Terminal) -> None:
     assert "about other queries of these data sets" in out
     assert "about other data sets like these" in out
     assert "system × data set" in out
+    cli.out("leaderboard", "--effectiveness", "sets.csv", *FAST, "-o", "board.html")
+    names = re.findall(r'id="([^"]+)"', Path("board.html").read_text())
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,18 @@ def test_systems_far_apart_have_one_rank_and_a_tier_each_and_alike_ones_share_al
     assert "any of the 5 systems may be the best" in alike.sentence()
 
 
+def test_the_plot_has_a_dot_for_each_rank_and_a_line_for_those_that_are_possible() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+
+    board = aj.leaderboard(_eff(), resamples=500)
+    axes = board.plot()
+    lines, dots = axes.collections
+    assert dots.get_offsets()[:, 0].tolist() == [row.rank for row in board]
+    assert [segment[:, 0].tolist() for segment in lines.get_segments()] == [[r.rank_low, r.rank_high] for r in board]
+    pyplot.close(axes.figure)
+
+
 def test_scores_may_be_outside_0_and_1() -> None:
     eff = _eff()
     moved = replace(eff, values=100 * eff.values - 200)

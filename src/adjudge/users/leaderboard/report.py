@@ -23,7 +23,9 @@ def board_sections(board: Leaderboard, name: str = "leaderboard") -> list[Sectio
         made.append(_section(board.elsewhere, f"{name}-datasets", "On other data sets like these", 2))
     if board.study is not None:
         made.append(
-            Section(f"{name}-components", "Where differences come from", tuple(_table(f"{name}-table", board.study)), 2)
+            Section(
+                f"{name}-components", "Where differences come from", tuple(_table(f"{name}-variances", board.study)), 2
+            )
         )
     return [*made, *(_slice_section(part, f"{name}-slices-{i + 1}") for i, part in enumerate(board.slices))]
 
