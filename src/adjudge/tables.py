@@ -12,7 +12,6 @@ import io
 import json
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from adjudge import latex as tex
 from adjudge.checks import PAPER_WIDTH, checked
 from adjudge.io import not_finite, plain
+from adjudge.text import text_width
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -398,17 +398,6 @@ def as_rich(rows: Sequence[Row], *, bold: str | None = None) -> RichTable:
 def printable(text: str) -> str:
     """Text without characters that would move the cursor or change colours."""
     return "".join(character if character.isprintable() else "?" for character in text)
-
-
-def text_width(text: str) -> int:
-    r"""Columns of a terminal that a text takes: wide characters take two, combining ones none.
-
-    >>> text_width("音楽"), text_width("e\u0301")
-    (4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def fold(text: str, width: int, measure: Callable[[str], int] = text_width) -> list[str]:

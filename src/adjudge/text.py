@@ -1,4 +1,4 @@
-"""Sentences: numbers with what they count, lists of names, shares in per cent.
+"""Sentences: numbers with what they count, lists of names, shares in per cent; how wide they are.
 
 Nothing is imported here, so that errors can be worded with it.
 """
@@ -6,6 +6,7 @@ Nothing is imported here, so that errors can be worded with it.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 
 _PLURALS = {"person": "people"}
@@ -129,3 +130,14 @@ def _needed(value: float, counting: int) -> int:
     """Digits after the point that show ``counting`` significant digits of the distance to the nearest end."""
     off = round(min(100 * value, 100 - 100 * value), _EXACT)
     return counting - 1 - math.floor(math.log10(off)) if 0 < off < 1 else 0
+
+
+def text_width(text: str) -> int:
+    r"""Columns of a terminal that a text takes: wide characters take two, combining ones none.
+
+    >>> text_width("音楽"), text_width("e\u0301")
+    (4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

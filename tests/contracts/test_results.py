@@ -38,7 +38,7 @@ from adjudge.stats.gtheory.anova import anova
 from adjudge.stats.gtheory.plan import make_plan
 from adjudge.stats.gtheory.reml import reml
 from adjudge.stats.paired import paired_tests
-from adjudge.tables import text_width
+from adjudge.text import text_width
 
 AWKWARD = "a_1 & <b>|√ 音"
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.tables import Heading, Table, as_csv, as_json, as_markdown, fold, text_width
+from adjudge.tables import Heading, Table, as_csv, as_json, as_markdown, fold
+from adjudge.text import text_width
 
 HOSTILE = [
     "a_b & 5 %",

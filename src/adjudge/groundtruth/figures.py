@@ -10,7 +10,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.reporting.figures import PALETTE, Grid, label_axes, name_rows, shortened
-from adjudge.tables import text_width
+from adjudge.text import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

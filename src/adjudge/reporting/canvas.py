@@ -22,7 +22,7 @@ from adjudge.checks import PAPER_WIDTH, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.latex import PAGE
 from adjudge.reporting.figures import PALETTE, TEXT, shortened
-from adjudge.tables import text_width
+from adjudge.text import text_width
 
 if TYPE_CHECKING:
     from adjudge.reporting.document import FigureBlock

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Mask
 from adjudge.latex import PAGE
-from adjudge.tables import text_width
-from adjudge.text import counted
+from adjudge.text import counted, text_width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -34,7 +34,7 @@ from adjudge.reporting.canvas import draw
 from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.figures import shortened
 from adjudge.reporting.render import figure_bytes, render
-from adjudge.tables import text_width
+from adjudge.text import text_width
 from adjudge.users.report import gather, make_report, sections_in_order
 
 NASTY = '<b>&_%{}\n$x$ 旋律"'
