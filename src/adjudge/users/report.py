@@ -45,7 +45,7 @@ from adjudge.stats.gtheory.report import plan_blocks
 from adjudge.stats.power import MOST_QUERIES, fewest_queries
 from adjudge.stats.summary import Summary, summarize
 from adjudge.tables import Heading
-from adjudge.text import counted, listed, percent, plural, shown_p
+from adjudge.text import counted, listed, percent, shown_p
 from adjudge.users.comparison import MOST_RANKED, SHARED_LETTERS, CompareSettings, Comparison, Pair, compare
 from adjudge.users.noticing import AgreementMapping, agreement_figure, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
@@ -170,6 +170,7 @@ def make_report(
 _NAMED = 3  # systems in a sentence
 _POWER = 0.8
 _FEW_QUERIES = 10
+_MOST_PLANNED = 100_000  # queries that are worth a number
 _CERTAIN = 1e6  # an effect that every query shows alike
 _SIDES = {"greater": "better", "less": "worse"}
 
@@ -303,7 +304,7 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
         effects = np.nan_to_num([abs(pair.d_z) for pair in pairs], posinf=_CERTAIN)
         effect, level = sorted(effects.tolist(), reverse=True)[place], main.alpha / share
         n = fewest_queries(effect, 1, alpha=level, power=_POWER, alternative="greater" if side else "two-sided")
-        return None if n is None else int(float(f"{n:.2g}"))
+        return None if n is None or n > _MOST_PLANNED else int(float(f"{n:.2g}"))
 
     why = (
         [f"{len(small):,} {'is' if len(small) == 1 else 'are'} shown to be smaller than {main.margin:.3f}"]
@@ -318,7 +319,7 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
             f"half of the {len(rest):,} differences that are open" if len(rest) > 1 else "the difference that is open"
         )
         queries = (
-            f"No number of {plural(unit)}"
+            f"Not even {counted(_MOST_PLANNED, unit)}"
             if many is None
             else f"About {counted(many, unit)}, for the {now:,} there are,"
         )
@@ -326,7 +327,7 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
     ties = [pair for pair in silent if best in (pair.system, pair.other)] if main.complete and not side else []
     if ties and len(main) > 1:
         last = needed(ties, -1)
-        queries = f"no number of {plural(unit)}" if last is None else f"about {counted(last, unit)}"
+        queries = f"not even {counted(_MOST_PLANNED, unit)}" if last is None else f"about {counted(last, unit)}"
         text += f"; {queries} would put {best} alone at the top"
     if rest or (ties and len(main) > 1):
         text += f" (paired t test, {percent(_POWER)} power, if differences are as large as they look)"
