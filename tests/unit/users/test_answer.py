@@ -49,10 +49,7 @@ def test_nothing_significant_is_a_tie_of_all() -> None:
     lead, count, rest = sentences(constant([0.500, 0.502, 0.501, 0.503, 0.5], spread=0.2))
     assert lead == "s3 has the highest mean CG@5, 0.503 over 40 queries, tied with all 4 others."
     assert count.startswith("None of the 10 differences is statistically significant")
-    assert re.match(
-        r"(About [\d,]+ queries, for the 40 there are,|Not even 100,000 queries) would settle half of the 10 differences",
-        rest,
-    )
+    assert rest.startswith("Not even 100,000 queries would settle half of the 10 differences")
 
 
 def test_the_queries_that_would_settle_two_systems_give_a_t_test_the_power_that_is_said() -> None:
