@@ -63,7 +63,7 @@ def create_campaign(page: Page) -> None:
 
 def bring_files(page: Page, files: dict[str, Path]) -> None:
     page.get_by_label("Questions, CSV").set_input_files(files["questions"])
-    page.get_by_label("Traps, CSV, optional").set_input_files(files["traps"])
+    page.get_by_label("Attention checks, CSV, optional").set_input_files(files["traps"])
     page.get_by_role("button", name="Upload the questions").click()
     expect(page.get_by_text("60 questions about 6 queries and 6 attention checks")).to_be_visible()
     page.get_by_label("Table of what is known").set_input_files(files["texts"])
