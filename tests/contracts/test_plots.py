@@ -172,7 +172,7 @@ def test_names_settings_and_axes_that_do_not_exist_are_refused_in_one_line() -> 
         (lambda: aj.summarize(few()).plot(mesure="P@5"), "No setting of the plot 'forest' is called 'mesure'"),
         (lambda: aj.summarize(few()).plot(measure="P@5"), "No measure is called 'P@5'"),
         (lambda: result.plot(ax=cast(Any, "here")), "'ax': expected axes of matplotlib, got 'here'"),
-        (lambda: result.plot(width=0.5), r"'width' must be in \[1.5, 20\], got 0.5"),
+        (lambda: result.plot(width=0.5), r"'width' must be in \[2, 20\], got 0.5"),
         (lambda: result.plot(ax=pyplot.figure().add_subplot(), width=3.3), "'width' is that of a new figure"),
         (lambda: few().plot(), "Effectiveness has no plots"),
     )

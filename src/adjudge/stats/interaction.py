@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import RESAMPLES, SEED, checked
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.resampling import generators
 
@@ -27,6 +28,7 @@ class Interaction:
     p_shift: Floats
 
 
+@checked(resamples=RESAMPLES, seed=SEED)
 def interaction(
     values: Floats, groups: Ints, *, strata: Ints | None = None, resamples: int = 10_000, seed: Seed = 0
 ) -> Interaction:

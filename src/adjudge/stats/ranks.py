@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from adjudge.arrays import ROUNDING, Floats, Ints, Mask
+from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, checked
 from adjudge.stats import resampling
 
 Chance = Literal["bootstrap", "model"]
@@ -130,6 +131,7 @@ class Ranks:
         return tiers
 
 
+@checked(confidence=CONFIDENCE, resamples=RESAMPLES, seed=SEED)
 def rank_sets(sample: Sample, *, confidence: float = 0.95, resamples: int = 10_000, seed: int = 0) -> Ranks:
     """Which systems are shown to be better than which, with all decisions right at once, and so the possible ranks.
 

@@ -261,7 +261,7 @@ def leaderboard(
     >>> board.rows[0].system, board.rows[0].rank_low, board.rows[0].rank_high
     ('KLN2', 1, 7)
     >>> print(board.sentence())
-    With 95 % confidence the best is one of 6 systems: … The queries tell 3 tiers apart.
+    With 95 % confidence the best is one of 6 systems: ... The queries tell 3 tiers apart.
     """
     eff, seed = as_effectiveness(data), as_seed(seed)
     if len(eff.measures) != 1:
