@@ -163,7 +163,7 @@ def test_a_run_that_is_killed_goes_on(expected: dict[str, bytes], tmp_path: Path
         "def wait_to_be_killed(done, trials):\n"
         f"    time.sleep(600 if done >= 4 and Path({str(first)!r}).exists() else 0)\n"
         "if __name__ == '__main__':\n"
-        f"    run_experiment(Numbers(trials={TRIALS}), some_samples(), folder={str(folder)!r}, workers=2, chunk=2, "
+        f"    run_experiment(Numbers(trials={TRIALS}), some_samples(), folder={str(folder)!r}, workers=1, chunk=2, "
         "progress=wait_to_be_killed)\n"
     )
     source = tmp_path / "script.py"
