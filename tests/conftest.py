@@ -45,8 +45,17 @@ if os.environ.setdefault("OPENBLAS_NUM_THREADS", "1") == "1":
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
+ON_CI = os.environ.get("CI") == "true"
+
 Runs = dict[str, dict[str, dict[str, float]]]
 Qrels = dict[str, dict[str, float]]
+
+
+def missing(reason: str) -> None:
+    """Skip for want of a program; on CI everything has to be there."""
+    if ON_CI:
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 @pytest.hookimpl(optionalhook=True)

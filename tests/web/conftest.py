@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
-from tests.conftest import one_usable_processor
+from tests.conftest import missing, one_usable_processor
 from tests.web.near import NearServer
 from tests.web.people_app import quick_passwords
 from tests.web.postgres import Cluster, NoPostgres, cluster
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from adjudge.web.demo import Demo
 
 collect_ignore = ["data", "rating_kind"]  # written for a release, and registered by the test that needs it
-ON_CI = os.environ.get("CI") == "true"
 BACKENDS = ["sqlite", "postgresql"]
 ON_BOTH = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 """For the test that asks the database most where a file needs one."""
@@ -57,13 +56,6 @@ STORE = {
         "preference_recruiting", "preference_trust", "ranking_asking", "ranking_attacks", "ranking_campaigns", "serve",
     )
 }  # fmt: skip
-
-
-def missing(reason: str) -> None:
-    """Skip for want of a program; on CI everything has to be there."""
-    if ON_CI:
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 class Clock:

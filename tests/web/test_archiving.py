@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, delete, insert, select, text, update
 from sqlalchemy.exc import DataError
-from tests.web.conftest import ON_SQLITE, missing
+from tests.conftest import missing
+from tests.web.conftest import ON_SQLITE
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError, InputError

@@ -13,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Column, MetaData, Table, inspect, select, text
 from sqlalchemy.exc import IntegrityError
-from tests.web.conftest import missing
+from tests.conftest import missing
 from tests.web.judging_rows import Desk
 
 from adjudge.web.kinds.verify import verify

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 from sqlalchemy import update
-from tests.web.conftest import ON_BOTH, missing
+from tests.conftest import missing
+from tests.web.conftest import ON_BOTH
 from tests.web.preference_rows import (
     answered_at_random,
     preference_campaign,

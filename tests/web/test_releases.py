@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from tests.web.conftest import missing
+from tests.conftest import missing
 from tests.web.people_app import browser
 
 from adjudge.web.app import create_app

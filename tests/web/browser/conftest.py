@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.conftest import missing
 from tests.web.browser.assessing import PATIENCE_MS
-from tests.web.conftest import missing
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
