@@ -1,12 +1,13 @@
 """What a leaderboard claims, and what it keeps; and how long a large one takes.
 
-``python -m benchmarks.leaderboard [coverage datasets calibration speed]`` takes an hour in all, with the tables of
+``python -m benchmarks.leaderboard [coverage datasets calibration ties speed]`` takes an hour in all, with the tables of
 ``../shared/data``.
 
 - *Coverage*: how often all possible ranks hold at once, where the true means are all tied, tied in two groups, or all
   different. Scores are simulated, or queries of a TREC table in which every run is shifted to the same mean.
 - *Data sets*: the same for both claims, with effects of systems, data sets, queries and both, of unequal data sets.
 - *Calibration*: P(best) and P(top 3) claimed from half of the queries, against who is the best on the other half.
+- *Ties*: why P(best) is too sure on MIREX 2011.
 - *Speed*: 500 systems x 60 data sets x 1,000 queries. No package on PyPI has intervals of ranks.
 """
 
@@ -16,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -33,6 +35,7 @@ CONFIDENCE = 0.95
 _TRIALS, _RESAMPLES = 600, 999
 _SIZES = ((5, 25), (5, 100), (20, 50), (50, 25), (50, 100))
 _BINS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.001])
+About = Literal["half", "fresh", "truth"]
 Draw = Callable[[np.random.Generator, int, Floats], Floats]  # (generator, queries, true means) -> queries x systems
 
 
@@ -188,7 +191,7 @@ def datasets() -> Table:
     return Table("Two claims about data sets", notes, ("data sets", "queries", "data sets", "mistaken"), rows)
 
 
-def _tables() -> dict[str, Floats]:
+def tables() -> dict[str, Floats]:
     """Effectiveness of collections; CLEF eHealth, by which the default was chosen, is first."""
     clef, mirex = DATA / "clef-ehealth-2015", DATA / "mirex2011"
     collections = {
@@ -209,12 +212,13 @@ def _winners(means: Floats, top: int) -> Floats:
 
 
 def claims(
-    table: Floats, how: Chance, *, top: int, splits: int = 400, resamples: int = 2000, known: bool = False
+    table: Floats, how: Chance, *, top: int, splits: int = 400, resamples: int = 2000, about: About = "half"
 ) -> tuple[Floats, Floats]:
     """Probabilities claimed from half of the queries, and what came true, of 5 to 60 random systems at a time.
 
-    The claim is about the best on the other half, and the queries of the halves are those of the table. Where truth is
-    ``known``, queries are drawn from the table with replacement, and the claim is about the mean over all of them.
+    The claim is ``about`` the best on the other half, and the queries of the halves are those of the table. Else
+    queries are drawn from the table with replacement, and the claim is about as many fresh ones, drawn alike, or about
+    the truth, the mean over all of them.
     """
     rng, claimed, true = np.random.default_rng(4), [], []
     most = min(60, table.shape[1])
@@ -223,12 +227,14 @@ def claims(
         some = table[:, rng.choice(table.shape[1], k, replace=False)]
         order = rng.permutation(len(some))
         first, other = order[: len(some) // 2], order[len(some) // 2 :]
-        if known:
+        if about != "half":
             first = rng.integers(len(some), size=len(first))
-        queries = None if known else len(other)
+        if about == "fresh":
+            other = rng.integers(len(some), size=len(other))
+        queries = None if about == "truth" else len(other)
         found = chances(Sample.of(some[first]), top=top, how=how, queries=queries, resamples=resamples, seed=split)
         claimed.append(found[0] if top == 1 else found[1])
-        true.append(_winners((some if known else some[other]).mean(axis=0), top))
+        true.append(_winners((some if about == "truth" else some[other]).mean(axis=0), top))
     return np.concatenate(claimed), np.concatenate(true)
 
 
@@ -247,15 +253,16 @@ def calibration_error(claimed: Floats, true: Floats) -> float:
 
 def calibration() -> list[Table]:
     """Calibration errors, Brier scores, and a reliability table of the default."""
+    asked: tuple[tuple[int, About], ...] = ((1, "half"), (3, "half"), (1, "truth"), (3, "truth"))
     rows, kept, reliability = [], [], list[tuple[str, ...]]()
-    for name, table in _tables().items():
+    for name, table in tables().items():
         for how in ("bootstrap", "model"):
             cells = []
-            for top, known in ((1, False), (3, False), (1, True), (3, True)):
-                claimed, true = claims(table, how, top=top, known=known)
+            for top, about in asked:
+                claimed, true = claims(table, how, top=top, about=about)
                 cells += [f"{calibration_error(claimed, true):.3f}", f"{1000 * ((claimed - true) ** 2).mean():.1f}"]
                 if how == "bootstrap" and "CLEF" not in name:
-                    kept.append((known, claimed, true))
+                    kept.append((about, claimed, true))
             rows.append((name, how, *cells))
             print(*rows[-1], file=sys.stderr, flush=True)
     heads = [
@@ -267,16 +274,43 @@ def calibration() -> list[Table]:
         "ECE over claims of .02 and more; Brier scores times 1,000. 400 splits each, 5 to 60 random systems at a time."
     )
     of_half, of_truth = (
-        binned(*(np.concatenate([c[i] for c in kept if c[0] is known]) for i in (1, 2))) for known in (False, True)
+        binned(*(np.concatenate([c[i] for c in kept if c[0] == about]) for i in (1, 2))) for about in ("half", "truth")
     )
     for half, truth in zip(of_half, of_truth, strict=True):
         reliability.append(tuple(f"{cell:,}" if isinstance(cell, int) else f"{cell:.3f}" for cell in (*half, *truth)))
     head = ("claims of the other half", "claimed", "came true", "claims of the truth", "claimed", "came true")
-    about = "P(best) and P(top 3) by bootstrap, all collections but CLEF eHealth together."
+    all_of_them = "P(best) and P(top 3) by bootstrap, all collections but CLEF eHealth together."
     return [
         Table("Calibration of P(best) and P(top 3)", notes, ("effectiveness", "by", *heads), rows),
-        Table("Claimed and true", about, head, reliability),
+        Table("Claimed and true", all_of_them, head, reliability),
     ]
+
+
+def ties() -> Table:
+    """Why P(best) is too sure on halves of MIREX 2011: on one table with tied leaders, and whose halves are fixed."""
+    table = tables()["CG@5, MIREX 2011"]
+    means, covariance = table.mean(axis=0), np.cov(table, rowvar=False)
+    leaders = np.argsort(-means)[:6]
+    apart = table.copy()
+    apart[:, leaders] += 2 * (means[leaders] - means[leaders].mean())
+    cases = {"as it is": table, "its 6 leaders 3 times as far apart": apart}
+    cases["1 of its 6 leaders"] = np.delete(table, leaders[1:], axis=1)
+    ways: tuple[About, ...] = ("half", "fresh", "truth")
+    rows = [
+        (name, *(f"{calibration_error(*claims(each, 'bootstrap', top=1, about=about)):.3f}" for about in ways))
+        for name, each in cases.items()
+    ]
+    rng, found = np.random.default_rng(9), []
+    for _ in range(40):
+        true = rng.multivariate_normal(means, covariance / len(table))
+        simulated = rng.multivariate_normal(true, covariance, size=len(table))
+        found.append(claims(simulated, "bootstrap", top=1, splits=100, resamples=500))
+    pooled = calibration_error(*(np.concatenate([each[i] for each in found]) for i in (0, 1)))
+    low, middle, high = np.quantile([calibration_error(*each) for each in found], [0.1, 0.5, 0.9])
+    rows += [("40 normal tables like it, together", f"{pooled:.3f}", "", "")]
+    rows += [("each of these, 10 %, 50 %, 90 %", f"{low:.3f}, {middle:.3f}, {high:.3f}", "", "")]
+    notes = "ECE of P(best) from half of the queries; about the other half, about fresh queries, about the truth."
+    return Table("P(best) on MIREX 2011", notes, ("CG@5, MIREX 2011", "other half", "fresh queries", "truth"), rows)
 
 
 def speed() -> Table:
@@ -327,7 +361,7 @@ def speed() -> Table:
 def main(argv: Sequence[str]) -> int:
     """Print all tables, or those whose names are given."""
     print("\n".join(machine()))
-    for measure in (coverage, datasets, calibration, speed):
+    for measure in (coverage, datasets, calibration, ties, speed):
         if not argv or measure.__name__ in argv:
             made = measure()
             for table in made if isinstance(made, list) else [made]:

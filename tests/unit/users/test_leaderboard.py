@@ -192,3 +192,12 @@ def test_a_comparison_has_ranks_only_where_all_pairs_are_right_at_once() -> None
     for compared in (partial, *(aj.compare(eff, test="t", correction=name) for name in ("bh", "none"))):
         with pytest.raises(aj.AdjudgeError, match="possible ranks need all pairs, two-sided, with a correction"):
             compared.ranks()
+
+
+def test_many_systems_with_few_queries_and_skewed_differences_get_a_note() -> None:
+    rng = np.random.default_rng(1)
+    failed = 0.5 * (rng.random((40, 20)) < 0.04) + 0.02 * rng.random((40, 20))
+    notes = {k: aj.leaderboard(Effectiveness.from_matrix(0.6 - failed[:, :k]), resamples=200).notes for k in (19, 20)}
+    assert "of the pairs have very skewed differences (beyond ±1), for 40 queries" in notes[20][0]
+    assert notes[19] == ()
+    assert aj.leaderboard(_eff(40, 20), resamples=200).notes == ()

@@ -45,7 +45,8 @@ def _table(name: str, result: Result) -> Iterable[TableBlock | Paragraph]:
     table = result.table()
     own = {heading.name for heading in table.headings if isinstance(result, Slices)}
     headings: tuple[Heading, ...] = capitalized(table.headings, except_for=own)
-    yield TableBlock(name, f"{result.title}.", headings, tuple(map(tuple, table.rows)), result.to_dicts())
+    rows = tuple(map(tuple, table.rows))
+    yield TableBlock(name, f"{result.title}.", headings, rows, result.to_dicts(), n_key=table.n_key)
     yield from (Paragraph(note) for note in table.notes)
 
 
