@@ -23,6 +23,7 @@ from adjudge.experiments import gpu
 from adjudge.experiments.gpu import fixed_point
 from adjudge.stats.paired import How, Outcome, resampled_tests
 from adjudge.stats.resampling import FLIPPED, SHIFTED, Resampling
+from adjudge.text import percent
 from benchmarks.processes import BenchmarkError
 from benchmarks.report import Table, machine, seconds, times
 
@@ -158,7 +159,7 @@ def rates(trials: Sequence[Trial], resamples: int) -> Table:
             taken, pairs, n = stages(matrices, scheme, resamples), n_pairs(matrices), len(matrices[0])
             useful = 2 * n * resamples * pairs / taken["count"]
             done = useful * 2 * gpu.padded(n) / n
-            shares = [f"{done / peak:.0%}", f"{done / PEAK[name]:.0%}" if name in PEAK else ""]
+            shares = [percent(done / peak, 0), percent(done / PEAK[name], 0) if name in PEAK else ""]
             parts = [f"{taken[part] * 1e3:.2f} ms" for part in ("draw", "prepare", "count")]
             compared = f"{resamples * pairs / taken['count']:.2e}"
             reached = [f"{rate / 1e12:.0f}" for rate in (useful, done)]

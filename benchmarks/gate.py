@@ -22,6 +22,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.power import detectable_difference, power
+from adjudge.text import percent
 from adjudge.users.gate import Require, gate
 from benchmarks.report import Table, show
 
@@ -82,7 +83,7 @@ def tables() -> Sequence[Table]:
             found = [rates(table, n, require=require) for require in ("not-shown-worse", "no-worse")]
             rows.append((name, str(n), *(f"{share:.3f}" for each in found for share in each)))
     shares = ("false failures", "losses shown", "claimed", "wrongly passed", "good ones passed", "claimed")
-    notes = f"Shares of {PAIRS:,} pairs of systems; margin {MARGIN}, {CONFIDENCE:.0%} confidence, t test."
+    notes = f"Shares of {PAIRS:,} pairs of systems; margin {MARGIN}, {percent(CONFIDENCE)} confidence, t test."
     return [Table("The gate", notes, ("effectiveness", "queries", *shares), rows)]
 
 

@@ -19,6 +19,7 @@ from adjudge.arrays import Floats
 from adjudge.errors import kept_warnings
 from adjudge.groundtruth import build, compare_constructions, simulate_rankings
 from adjudge.groundtruth.comparisons import smaller_ranks
+from adjudge.text import percent
 from benchmarks.processes import BenchmarkError
 from benchmarks.report import Table, seconds, show, times
 
@@ -65,7 +66,7 @@ def pairs(documents: int, experts: int, repeats: int) -> Table:
         ranks = made.rankings.queries[0].ranks
         ours = smaller_ranks(ranks, method="normal")
         own = least(repeats, lambda ranks=ranks: smaller_ranks(ranks, method="normal"))  # type: ignore[misc]
-        given = f"{unranked:.0%} unranked"
+        given = f"{percent(unranked)} unranked"
         rows.append(["Adjudge", given, seconds(own), "1"])
         for name, peer in (("scipy, a loop", scipy_loop), ("scipy, vectorised", scipy_vectorised)):
             print(f"  {name}, {given}", file=sys.stderr, flush=True)

@@ -20,6 +20,7 @@ from adjudge.arrays import Floats
 from adjudge.checks import Assessors
 from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design
 from adjudge.stats.gtheory.gstudy import gstudy
+from adjudge.text import percent
 from benchmarks.processes import BenchmarkError
 from benchmarks.report import Table, machine, seconds, times
 
@@ -45,7 +46,7 @@ class Case:
 
     def __str__(self) -> str:
         people = "" if self.design is SYSTEMS_QUERIES else f" x {self.n_assessors}"
-        return f"{self.name}, {self.n_systems} x {self.n_queries}{people}, {self.missing:.0%} empty"
+        return f"{self.name}, {self.n_systems} x {self.n_queries}{people}, {percent(self.missing, 0)} empty"
 
 
 def made_up(case: Case) -> Floats:

@@ -21,6 +21,7 @@ from adjudge.preferences.curves import agreement_curve, satisfaction_curve
 from adjudge.preferences.questions import Question, Questions
 from adjudge.preferences.simulated import SATISFIED_BY, simulate_study
 from adjudge.preferences.study import Study, evidence
+from adjudge.text import percent
 from adjudge.users import (
     AgreementMapping,
     SatisfactionMapping,
@@ -61,8 +62,8 @@ def main(argv: Sequence[str]) -> int:
                 held = np.mean([agreement_covers(one) for one in studies], axis=0)
                 agreed.append([str(people), answers, *map("{:.1f}".format, held)])
     notes = (
-        f"{arguments.studies:,} studies each, 95 % intervals: how many of 100 hold the truth. {SPREAD:.0%} of what "
-        "makes answers differ lies between people, as much between queries."
+        f"{arguments.studies:,} studies each, 95 % intervals: how many of 100 hold the truth. {percent(SPREAD)} of "
+        "what makes answers differ lies between people, as much between queries."
     )
     points = [f"P(Sat | {at:g})" for at in AT]
     truth = f"The truth is {', '.join(f'{value:.3f}' for value in SATISFACTION(AT))}. {notes}"

@@ -28,6 +28,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from itertools import islice
 from multiprocessing import current_process, get_context, parent_process, resource_tracker
@@ -173,6 +174,46 @@ def open_pool(workers: int | None = None, *, dask: str | None = None, apart: boo
         return
     size = count_workers(workers)
     yield _Processes(size) if size > 1 or apart else _ThisProcess()
+
+
+_LIMITING = threading.Lock()
+_OPEN: list[Any] = []  # for each open section of one_thread(), what restores the limit from before the first
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep linear algebra to one thread: several are slower for small matrices, and change the last digits of sums.
+
+    Also a decorator. The limit is that of the process. Sections may be nested, and those of several threads overlap:
+    the first one to open sets the limit, the last one to close restores what was there before.
+    """
+    with _LIMITING:
+        _OPEN.append(_OPEN[0] if _OPEN else _linear_algebra().limit(limits=1))
+        _let_other_threads_limit()
+    try:
+        yield
+    finally:
+        with _LIMITING:
+            limit = _OPEN.pop()
+            if not _OPEN:
+                limit.restore_original_limits()
+                _let_other_threads_limit()
+
+
+def _let_other_threads_limit() -> None:
+    """Give up what threadpoolctl gives to the first thread that sets a limit: the others then set none, in silence."""
+    from threadpoolctl import OpenBLASController
+
+    OpenBLASController.clear_controlling_thread()
+
+
+@cache
+def _linear_algebra() -> Any:
+    """The libraries of NumPy and SciPy; to look for them takes 500 times as long as to set their limits."""
+    import scipy.linalg  # noqa: F401  # a library is found once it is loaded
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 class _ThisProcess:

@@ -36,7 +36,23 @@ MEASURES = (
     "RBP(ideal=max)@5",
     "RBP(ideal=judged)@5",
 )
+DRAWN = (
+    "AP@5",
+    "AP(rel=50,ideal=judged)@5",
+    "RR@5",
+    "ERR@5",
+    "Q@5",
+    "GAP@5",
+    "P(rel=50)@5",
+    "nDCG(gain=exp)@5",
+    "F1@5",
+)
 FEW = ("CG@5", "nDCG@5")
+GRADED = tuple(name for name in ESTIMATORS if name != "known_item")  # which is for one relevant document per query
+ALL_CASES, CASES = (
+    [*itertools.product(GRADED, everyone), *(("hierarchical", measure) for measure in drawn)]
+    for everyone, drawn in ((MEASURES, DRAWN), (FEW, ("AP@5", "GAP@5")))
+)
 Runs = dict[str, dict[str, dict[str, float]]]
 Grades = dict[str, dict[str, float]]
 T = TypeVar("T")
@@ -115,7 +131,7 @@ def grade_of(grades: Grades, some: Candidates, pair: int) -> float:
 def checked(model: RelevanceModel) -> None:
     """Everything that a model says is finite and in its place."""
     judged, scores = model.judged, model.scores()
-    by_query, spread = model.query_scores()
+    by_query, spread, _ = model.query_scores()
     for numbers in (model.mean, model.variance, scores.mean, scores.covariance, model.influence(), by_query, spread):
         assert np.isfinite(numbers).all()
     assert model.influence().shape == (len(model.candidates), model.candidates.n_systems)
@@ -128,8 +144,7 @@ def checked(model: RelevanceModel) -> None:
     np.testing.assert_allclose(by_query.mean(axis=0), scores.mean, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("name", "measure"), ALL_CASES)
 def test_what_is_judged_is_known_and_nothing_is_ever_nan(
     pool: Candidates, grades: Grades, name: str, measure: str
 ) -> None:
@@ -144,8 +159,7 @@ def test_what_is_judged_is_known_and_nothing_is_ever_nan(
             checked(model)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("name", "measure"), ALL_CASES)
 @pytest.mark.parametrize("one_by_one", [True, False], ids=["one by one", "at once"])
 def test_with_everything_judged_scores_are_effectiveness(
     evaluate_quietly: Callable[..., aj.Effectiveness], name: str, measure: str, one_by_one: bool
@@ -159,7 +173,7 @@ def test_with_everything_judged_scores_are_effectiveness(
             model.judge(int(pair), grade_of(grades, everything, pair) / 100)
     truth = evaluate_quietly(collection, measure)
     values = truth.values[:, [truth.systems.index(system) for system in everything.systems], 0]
-    by_query, spread = model.query_scores()
+    by_query, spread, _ = model.query_scores()
     rows = [truth.queries.index(query) for query in everything.queries]
     np.testing.assert_allclose(model.scores().mean, values.mean(axis=0), atol=1e-9)
     np.testing.assert_allclose(by_query, values[rows], atol=1e-9)
@@ -182,8 +196,7 @@ def said(session: Session) -> tuple[object, ...]:
     return session.ranking(), session.pairs(), session.status(), session.next(4), session.view.scores.mean.tolist()
 
 
-@pytest.mark.parametrize("measure", FEW)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("name", "measure"), CASES)
 def test_neither_lines_nor_systems_have_an_order(name: str, measure: str) -> None:
     runs, grades, metadata = made()
     rng = np.random.default_rng(5)
@@ -201,16 +214,15 @@ def test_neither_lines_nor_systems_have_an_order(name: str, measure: str) -> Non
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", GRADED)
 def test_the_same_seed_gives_the_same_session(pool: Candidates, grades: Grades, name: str, rule: str) -> None:
     one, other = (Session(pool, "CG@5", estimator=name, rule=rule, seed=11) for _ in range(2))
     assert asked(one, grades, 12) == asked(other, grades, 12)
     assert said(one) == said(other)
 
 
-@pytest.mark.parametrize("measure", FEW)
+@pytest.mark.parametrize(("name", "measure"), CASES)
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_candidate_is_asked_for_once(
     pool: Candidates, grades: Grades, name: str, rule: str, measure: str
 ) -> None:
@@ -240,7 +252,7 @@ def test_seeds_tell_apart_what_is_equally_telling(rule: str) -> None:
 
 
 @pytest.mark.parametrize("kind", GOALS)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", GRADED)
 def test_every_goal_has_a_finite_value_and_is_reached_in_the_end(
     pool: Candidates, grades: Grades, name: str, kind: str
 ) -> None:
@@ -255,8 +267,7 @@ def test_every_goal_has_a_finite_value_and_is_reached_in_the_end(
     assert session.next(3) == []
 
 
-@pytest.mark.parametrize("measure", FEW)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("name", "measure"), CASES)
 def test_copies_of_a_system_are_tied_from_beginning_to_end(
     pool: Candidates, grades: Grades, name: str, measure: str
 ) -> None:
@@ -271,8 +282,7 @@ def test_copies_of_a_system_are_tied_from_beginning_to_end(
         asked(session, grades, 9)
 
 
-@pytest.mark.parametrize("measure", FEW)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("name", "measure"), CASES)
 def test_a_saved_session_goes_on_to_the_last_bit(
     tmp_path: Path, pool: Candidates, grades: Grades, name: str, measure: str
 ) -> None:
@@ -287,7 +297,7 @@ def test_a_saved_session_goes_on_to_the_last_bit(
     assert again.to_dict() == session.to_dict()
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", GRADED)
 def test_what_was_corrected_or_taken_back_leaves_no_trace(pool: Candidates, grades: Grades, name: str) -> None:
     right = Session(pool, "nDCG@5", estimator=name)
     pairs = asked(right, grades, 22)
@@ -303,7 +313,7 @@ def test_what_was_corrected_or_taken_back_leaves_no_trace(pool: Candidates, grad
 
 
 @pytest.mark.parametrize("measure", FEW)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", GRADED)
 def test_with_sound_nothing_is_nan_and_the_end_is_the_same(
     heard: Candidates, pool: Candidates, grades: Grades, name: str, measure: str
 ) -> None:
@@ -318,7 +328,7 @@ def test_with_sound_nothing_is_nan_and_the_end_is_the_same(
     np.testing.assert_allclose(model.scores().covariance, 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", GRADED)
 def test_sessions_with_sound_are_saved_corrected_and_have_no_order(
     tmp_path: Path, heard: Candidates, grades: Grades, name: str
 ) -> None:
@@ -348,9 +358,14 @@ SMALL: dict[str, dict[str, dict[str, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("measure", ["CG@3", "nDCG@3", "RBP@3", "CG@50", "nDCG@50"])
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        *itertools.product(GRADED, ["CG@3", "nDCG@3", "RBP@3", "CG@50", "nDCG@50"]),
+        *(("hierarchical", measure) for measure in ("AP@3", "Q@50", "ERR@3")),
+    ],
+)
 @pytest.mark.parametrize("runs", SMALL.values(), ids=list(SMALL))
-@pytest.mark.parametrize("name", ESTIMATORS)
 def test_small_collections_are_judged_to_the_end(
     name: str, runs: dict[str, dict[str, list[str]]], measure: str
 ) -> None:
@@ -369,7 +384,7 @@ def test_small_collections_are_judged_to_the_end(
         assert 0 <= row.low <= row.score <= row.high <= 1
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", GRADED)
 def test_a_pair_is_judged_once_and_on_the_scale(pool: Candidates, name: str) -> None:
     session = Session(pool, "CG@5", estimator=name)
     (pair,) = session.next()

@@ -86,6 +86,45 @@ def test_linear_algebra_has_one_thread_and_warnings_are_not_heard(
     assert "weak" not in capfd.readouterr().err
 
 
+_SECTIONS = """
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import scipy.linalg
+from threadpoolctl import ThreadpoolController
+from adjudge.parallel import one_thread
+
+libraries = ThreadpoolController().select(user_api="blas")
+threads = lambda: {library["num_threads"] for library in libraries.info()}
+
+@one_thread()
+def inside(place):
+    with one_thread():
+        time.sleep(0.001 * (place % 3))
+    return threads()
+
+before = threads()
+assert before == {2}
+assert inside(1) == {1} and threads() == before
+with ThreadPoolExecutor(1) as pool:
+    assert pool.submit(inside, 1).result() == {1} and threads() == before
+with ThreadPoolExecutor(8) as pool:
+    assert list(pool.map(inside, range(400))) == [{1}] * 400 and threads() == before
+try:
+    with one_thread():
+        raise ValueError
+except ValueError:
+    assert threads() == before
+"""
+
+
+def test_sections_with_one_thread_may_overlap_and_leave_the_limit_as_it_was() -> None:
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("a single core has a single thread")
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", _SECTIONS], env=environment, check=True, timeout=120)
+
+
 def test_what_a_job_raises_is_raised(way: dict[str, Any]) -> None:
     with pytest.raises(ZeroDivisionError, match="division by zero"):
         list(run_jobs(parallel_jobs.invert, {"a": 1, "b": 0}, **way))
@@ -180,6 +219,8 @@ def test_nothing_is_left_after_jobs_that_cannot_travel_or_progress_that_fails() 
 
 def test_workers_end_with_a_process_that_is_killed_in_the_middle_of_a_job(tmp_path: Path) -> None:
     marks = [tmp_path / "a", tmp_path / "b"]
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("a single core has a single thread")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.unit.parallel_jobs", *map(str, marks)], cwd=ROOT, env=environment
@@ -222,6 +263,8 @@ def test_a_script_without_a_guard_is_not_run_again_by_its_workers(lines: str, sa
         "from tests.unit.parallel_jobs import Heavy\n"
         f"{once}\n{lines}\n"
     )
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("a single core has a single thread")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     ended = subprocess.run([sys.executable, script], env=environment, capture_output=True, timeout=300, check=False)
     assert re.search(f"^{said}", (ended.stdout + ended.stderr).decode(), re.DOTALL)

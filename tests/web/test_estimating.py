@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +18,12 @@ from tests.web.judging_rows import Desk
 from tests.web.making import random_runs
 
 import adjudge as aj
+from adjudge.errors import AdjudgeError
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
 from adjudge.web.kinds.judging import dashboard
 from adjudge.web.kinds.judging.dashboard import make_snapshot
+from adjudge.web.kinds.judging.export import export_report
 from adjudge.web.kinds.judging.session import pair_grades
 from adjudge.web.kinds.judging.settings import JudgingSettings
 from adjudge.web.kinds.judging.store import CurrentGrade
@@ -56,7 +59,7 @@ def grade_of(which: tuple[str, str]) -> float:
     return float(sum(map(ord, "".join(which))) * 37 % 101)
 
 
-def fed(grades: list[tuple[tuple[str, str], float]], **options: Any) -> Session:
+def fed(grades: Sequence[tuple[tuple[str, ...], float]], **options: Any) -> Session:
     """A session on the same runs that nobody from the web had a hand in."""
     shape = {**SHAPE, **{name: options.pop(name) for name in SHAPE if name in options}}
     session = aj.judging(
@@ -66,8 +69,8 @@ def fed(grades: list[tuple[tuple[str, str], float]], **options: Any) -> Session:
         goal=aj.relevance.Goal("pairs", 0.999, 0.0),
         **options,
     )
-    for (query, document), grade in grades:
-        session.judge(query, document, grade)
+    for (query, document, *who), grade in grades:
+        session.judge(query, document, grade, *who)
     return session
 
 
@@ -115,6 +118,27 @@ def test_the_ranking_is_that_of_a_session_fed_the_same_grades(desk: Callable[...
     assert len(here.picture["trajectory"]) == 24
 
 
+def test_an_audit_has_its_turns_in_the_queue_and_a_sentence_on_the_dashboard(
+    desk: Callable[..., Desk], engine: Estimating
+) -> None:
+    here, given = desk(audit=0.5), []
+    engine.refresh(here.campaign.id)
+    assert here.queue == fed([], audit=0.5).next(200)
+    assert here.queue != fed([]).next(200)
+    for n in range(12):
+        given.append((here.queue[0], grade_of(here.queue[0])))
+        here.answer(f"A{n % 3 + 1}", *given[-1])
+        engine.refresh(here.campaign.id)
+    session = fed(given, audit=0.5)
+    assert here.queue == session.next(200)
+    assert session.audit().n_heard >= 6
+    (said,) = [note for note in here.picture["notes"] if note.startswith("Audit of CG@3: not contradicted after ")]
+    heard = int(said.split("after ")[1].split()[0])
+    assert 1 <= heard <= session.audit().n_heard  # the sentence may be a few answers old
+    (worth,) = [note for note in here.picture["notes"] if note.startswith("For the same cost, ")]
+    assert worth.split()[5:7] in (["more", "judgments"], ["more", "queries"], ["more", "query"])
+
+
 def test_another_server_finds_the_same_numbers(
     desk: Callable[..., Desk], engine: Estimating, settings: Settings, database: Database
 ) -> None:
@@ -141,7 +165,7 @@ def test_a_correction_changes_what_is_believed_as_if_it_had_been_right_at_once(
     same(shown(here), believed(fed([(which, 100.0 if which == order[3] else grade_of(which)) for which in order])))
 
 
-def test_two_assessors_are_averaged(desk: Callable[..., Desk], engine: Estimating) -> None:
+def test_the_model_hears_both_of_two_assessors(desk: Callable[..., Desk], engine: Estimating) -> None:
     here = desk(judged_by=2)
     order = list(here.pairs)[:8]
     for which in order:
@@ -151,10 +175,73 @@ def test_two_assessors_are_averaged(desk: Callable[..., Desk], engine: Estimatin
     for which in order[:4]:
         here.answer("A2", which, 70.0)
     engine.refresh(here.campaign.id)
-    same(shown(here), believed(fed([(which, 45.0 if which in order[:4] else 20.0) for which in order])))
+    both = [*(((*which, "A1"), 20.0) for which in order), *(((*which, "A2"), 70.0) for which in order[:4])]
+    same(shown(here), believed(fed(both, options={"noisy": True})))
+    reliability = {row["code"]: row["reliability"] for row in here.picture["assessors"]}
+    assert 0 < reliability["A1"] < 1
+    assert 0 < reliability["A2"] < 1
     assert here.queue[:4] == order[4:], "what is complete is not asked any more"
     assert here.picture["status"]["judged"] == 8
     assert here.picture["status"]["answers"] == 12
+
+
+def test_other_estimators_hear_the_mean_of_two_assessors(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk(judged_by=2, estimator="uniform")
+    order = list(here.pairs)[:8]
+    for which in order:
+        here.answer("A1", which, 20.0)
+        here.answer("A2", which, 70.0)
+    engine.refresh(here.campaign.id)
+    same(shown(here), believed(fed([(which, 45.0) for which in order], estimator="uniform")))
+
+
+def test_a_second_opinion_is_asked_for_where_it_tells_more(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk(judged_by=2, second_opinions=True)
+    session = fed([], per_pair=2)
+    engine.refresh(here.campaign.id)
+    assert {row.wanted for row in here.pairs.values()} == {1}
+    for _ in range(25):
+        which = here.queue[0]
+        assert which == session.next()[0]
+        who = "A2" if (session.candidates.find(*which), "A1") in session.model.answers else "A1"
+        here.answer(who, which, grade_of(which))
+        session.judge(*which, grade_of(which), who)
+        engine.refresh(here.campaign.id)
+        same(shown(here), believed(session))
+        again = {which for which, row in here.pairs.items() if row.wanted > row.answered > 0}
+        assert again == {which for which in here.queue if here.pairs[which].answered}
+    assert sum(row.answered == 2 for row in here.pairs.values()) >= 2
+
+
+def test_second_opinions_that_are_offered_are_not_counted_as_wanted(
+    desk: Callable[..., Desk], engine: Estimating
+) -> None:
+    here = desk(judged_by=2, second_opinions=True, goal={"kind": "order", "level": 0.9})
+    for n, which in enumerate(list(here.pairs)[:8]):
+        here.answer("A1", which, grade_of(which))
+        if n < 2:
+            here.answer("A2", which, grade_of(which))
+    engine.refresh(here.campaign.id)
+    assert any(here.pairs[which].answered for which in here.queue)
+    here.answer("A3", next(which for which, row in here.pairs.items() if not row.answered), 50.0)
+    engine.refresh(here.campaign.id)
+    left = here.picture["projection"]
+    assert left["remaining"] == round(left["pairs"] * 11 / 9)
+
+
+def test_a_report_has_the_numbers_of_the_dashboard(
+    desk: Callable[..., Desk], engine: Estimating, database: Database
+) -> None:
+    here = desk(judged_by=2)
+    for n, which in enumerate(fed([], options={"noisy": True}).next(34)):
+        here.answer(f"A{n % 2 + 1}", which, grade_of(which))
+    engine.refresh(here.campaign.id)
+    with database.read() as connection:
+        report = json.loads(export_report(connection, here.campaign, form="json", options={}))
+    blocks = report["sections"]["estimate"]["blocks"]
+    (rows,) = [block["rows"] for block in blocks if block.get("table") == "ranking"]
+    scores = {row["system"]: row["score"] for row in rows}
+    assert scores == pytest.approx({row["system"]: row["score"] for row in here.picture["ranking"]}, abs=1e-9)
 
 
 def test_an_erased_assessor_is_forgotten(desk: Callable[..., Desk], engine: Estimating, database: Database) -> None:
@@ -179,15 +266,26 @@ def test_binary_measures_take_the_majority_and_the_lower_grade_of_a_split() -> N
     assert pair_grades(said(1, 0), "binary", binary=False) == {("q", "d"): 0.5}
 
 
+@pytest.mark.parametrize("measure", ["P@3", "AP@3"])
 def test_a_campaign_with_a_binary_measure_and_split_assessors_is_estimated(
-    desk: Callable[..., Desk], engine: Estimating
+    desk: Callable[..., Desk], engine: Estimating, measure: str
 ) -> None:
-    here = desk(measure="P@3", scales=[{"name": "binary", "maximum": 1}], judged_by=2)
+    here = desk(measure=measure, scales=[{"name": "binary", "maximum": 1}], judged_by=2)
     for which in list(here.pairs)[:6]:
         here.answer("A1", which, 1.0)
         here.answer("A2", which, 0.0)
     assert engine.refresh(here.campaign.id)
     assert here.picture["status"]["judged"] == 6
+
+
+def test_a_campaign_has_the_measures_that_its_estimator_knows() -> None:
+    assert JudgingSettings.parse({"title": "T", "measure": "ERR@10"}).measure == "ERR@10"
+    with pytest.raises(AdjudgeError, match=r"ERR@10: only hierarchical and known_item estimate"):
+        JudgingSettings.parse({"title": "T", "measure": "ERR@10", "estimator": "uniform"})
+    with pytest.raises(AdjudgeError, match="at least 2 assessors for a pair, got 1"):
+        JudgingSettings.parse({"title": "T", "second_opinions": True})
+    with pytest.raises(AdjudgeError, match="known_item is no estimator for campaigns"):
+        JudgingSettings.parse({"title": "T", "estimator": "known_item"})
 
 
 def test_a_reached_goal_empties_the_queue_and_a_correction_fills_it_again(

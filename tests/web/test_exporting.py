@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -175,11 +176,23 @@ def test_the_report_is_about_the_judgments_so_far(database: Database, judged: Ca
     assert page.name == "songs-report.html"
     html = page.data.decode()
     assert "Songs &amp; more" in html
-    assert "What is not judged" in html
+    assert html.count(">Estimated ranking.<") == 1
     assert "CG@2" in html
     first, warning, counted = (html.index(f">{title}<") for title in REPORTED)
     assert first < warning < counted  # estimates come before what counts the unjudged as not relevant
     assert json.loads(out(database, judged, "report", form="json").data)
+
+
+def test_the_report_of_a_campaign_with_an_audit_has_it(database: Database, judged: Campaign) -> None:
+    assert ">Audit<" not in out(database, judged, "report").data.decode()
+    with database.write() as connection:
+        wanted = judged.settings_as(JudgingSettings).model_copy(update={"audit": 0.1})
+        audited = change_settings(connection, judged, wanted, who="ann", now=9.0)
+    html = out(database, audited, "report").data.decode()
+    assert ">Audit<" in html
+    assert "Audit of CG@2: not contradicted after" in html
+    names = re.findall(r' id="([^"]+)"', html)
+    assert len(names) == len(set(names)), "a table or figure has the name of a section"
 
 
 def test_a_session_is_resumed_on_the_same_files(database: Database, judged: Campaign, tmp_path: Path) -> None:
@@ -191,17 +204,22 @@ def test_a_session_is_resumed_on_the_same_files(database: Database, judged: Camp
     assert (session.estimator, session.scoring.measure) == ("uniform", "CG@2")
 
 
-def test_a_session_of_a_binary_measure_has_what_most_assessors_said(
-    database: Database, campaign: Campaign, tmp_path: Path
+@pytest.mark.parametrize("estimator", ["uniform", "hierarchical"])
+def test_a_session_of_a_binary_measure_has_what_most_assessors_said_or_what_each_of_them_did(
+    database: Database, campaign: Campaign, tmp_path: Path, estimator: str
 ) -> None:
-    binary = JudgingSettings.parse({"title": "Songs", "scales": [asked_scale("binary")], "measure": "P@2"})
+    binary = JudgingSettings.parse(
+        {"title": "Songs", "scales": [asked_scale("binary")], "measure": "P@2", "estimator": estimator}
+    )
     with database.write() as connection:
         asked = change_settings(connection, campaign, binary, who="ann", now=3.0)
     for code, grade in (("A1", 1.0), ("A2", 0.0), ("A3", 1.0)):
         answered(database, asked, code, "q1", "d1", grades={"binary": grade})
     (tmp_path / "session.json").write_bytes(out(database, asked, "session").data)
     pool = candidates(aj.read(RUNS, metadata=METADATA), cutoff=2, scale=aj.model.BINARY)
-    assert Session.load(tmp_path / "session.json", pool).judgments == [("q1", "d1", 1.0)]
+    each = [("q1", "d1", 1.0, "A1"), ("q1", "d1", 0.0, "A2"), ("q1", "d1", 1.0, "A3")]
+    judgments = Session.load(tmp_path / "session.json", pool).judgments
+    assert judgments == ([("q1", "d1", 1.0)] if estimator == "uniform" else each)
 
 
 def test_what_is_not_there_to_be_had_is_refused(database: Database, campaign: Campaign) -> None:

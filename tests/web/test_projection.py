@@ -57,12 +57,12 @@ def test_projections_for_the_demo_are_right_within_a_factor_of_2(demo: Candidate
     assert abs(math.log(wrong[-1])) < math.log(1.3), "half-way one should know better"
 
 
-@pytest.mark.parametrize("goal", [Goal("confidence"), Goal("error", 0.05)], ids=str)
-def test_projections_for_mirex_2011_are_right_within_a_factor_of_2(mirex2011: aj.Collection, goal: Goal) -> None:
+@pytest.mark.parametrize("goal", [Goal("order"), Goal("confidence"), Goal("error", 0.05)], ids=str)
+def test_projections_for_mirex_2011_are_right_within_a_factor_of_3(mirex2011: aj.Collection, goal: Goal) -> None:
     needed, found = projected(candidates(mirex2011, cutoff=5).retrieved(), goal)
     wrong = factors(needed, found)
     assert len(wrong) == len(SHARES)
-    assert all(1 / 2 < factor < 2 for factor in wrong), wrong
+    assert all(1 / 3 < factor < 3 for factor in wrong), wrong
     assert sum(one.low <= needed <= one.high for one in found if one.low and one.high) >= 2
 
 

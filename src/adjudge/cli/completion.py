@@ -42,9 +42,9 @@ REGISTERED = {  # what an option takes: the registries that know it
     "to": ("adjudge.formats:FORMATS",),
 }
 NAMED = {  # registries that take a second to import; a test says when these are not their names any more
-    "estimator": ("uniform", "prior", "output", "judgments", "hierarchical"),
-    "goal": ("confidence", "tau", "pairs", "error"),
-    "rule": ("information", "variance", "confidence", "pairs", "spread", "random"),
+    "estimator": ("uniform", "prior", "output", "judgments", "hierarchical", "known_item"),
+    "goal": ("order", "every", "winner", "top", "tau", "tau_ap", "scores", "confidence", "pairs", "error"),
+    "rule": ("information", "winner", "top", "ranks", "mixed", "variance", "confidence", "pairs", "spread", "random"),
     "scale": ("binary", "broad", "fine"),
     "scales": ("binary", "broad", "fine"),
     "on_scale": ("binary", "broad", "fine"),

@@ -3,10 +3,13 @@
 An *estimator* is a registered function that starts a *model* on candidates and a measure. At any moment a model knows
 the expected relevance of every pair and its variance, the expected scores of systems and their covariance, and how much
 a judgment of each pair would tell about them. Relevance r is grade / highest grade, from 0 to 1. With w_i the weight of
-rank i, the measures that can be estimated are linear in relevance, or ratios of two such sums (thesis 8.1):
+rank i, all estimators know measures that are linear in relevance, or ratios of two such sums (thesis 8.1):
 
     score = Σ_i w_i r_{A_i} / c                  CG, DCG, RBP, and P on a binary scale
     score = Σ_i w_i r_{A_i} / Σ_i w_i r_{I_i}    nDCG, and any with ``ideal=judged``: I sorts the query's candidates
+
+Other measures (AP, RR, ERR, Q, GAP, gains that are not linear, relevance from a grade on) are expectations over draws
+of relevance (``hierarchical``), or over which document is the relevant one (``known_item``).
 
 Confidence in the sign of a difference between systems (thesis 8.20, AdMIRe 2012 eq. 5) is
 
@@ -15,6 +18,12 @@ Confidence in the sign of a difference between systems (thesis 8.20, AdMIRe 2012
 with F the normal distribution (AdMIRe) or Student's t with n_queries - 1 degrees of freedom (thesis). A difference
 without variance has confidence 1, even if it is 0: two copies of a system, or equal systems with everything judged, are
 a tie that no judgment can change. A difference of 0 that does vary has confidence 1/2. No confidence is ever NaN.
+
+What a user of the order gets is a *promise*: that the order of a and b is not wrong by more than a zone of differences
+that do not matter, F((|E[Δ_ab]| + zone) / √(inflation · Var[Δ_ab])).
+
+All of this is about the queries at hand. About queries like these, of which they are a sample, :func:`on_new_queries`
+says what mean scores μ to expect; F is Student's t with n_queries - 1 degrees of freedom.
 
 Urbano, J. and Schedl, M., Towards minimal test collections for evaluation of audio music similarity and retrieval,
 WWW 2012 Companion (AdMIRe), doi:10.1145/2187980.2188223.
@@ -25,7 +34,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
@@ -33,20 +42,24 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from adjudge.arrays import Floats, Mask
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import COUNT, POSITIVE, Kind, checked
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, shown
 from adjudge.measures.base import Measure, parse_measure
 from adjudge.measures.parameters import GAINS, discounts
 from adjudge.model.collection import Collection
+from adjudge.model.rankings import Lists
 from adjudge.model.scales import Scale
+from adjudge.parallel import one_thread
 from adjudge.registry import Registry, unknown
 from adjudge.relevance.candidates import Candidates
+from adjudge.stats.ranks import Ranks, stepped_down, top_shares
 
 if TYPE_CHECKING:
     from adjudge.relevance.models import FittedModel
 
-SUPPORTED = ("CG", "DCG", "nDCG", "RBP", "P")
+_SUMS = ("CG", "DCG", "nDCG", "RBP", "P")
+SUPPORTED = (*_SUMS, "AP", "RR", "ERR", "Q", "GAP", "R", "F1", "Success")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,23 +67,33 @@ class Scoring:
     """A measure as weights of ranks 1..k.
 
     ``divisor`` is the constant c, None where scores are divided by the weighted sum of the ideal list instead.
-    ``binary`` measures ask whether a document is relevant, so relevance must be 0 or 1.
+    ``binary`` measures ask whether a document is relevant, so relevance must be 0 or 1. ``drawn`` is a measure that is
+    neither linear nor such a ratio; its weights are what a single document of the highest grade is worth at each rank.
     """
 
     measure: str
     weights: Floats
     divisor: float | None
     binary: bool = False
+    drawn: Measure | None = None
 
     @property
     def linear(self) -> bool:
         """Whether scores are linear in relevance."""
-        return self.divisor is not None
+        return self.divisor is not None and self.drawn is None
 
     @property
     def highest(self) -> float:
-        """The score of a list of perfect documents; the lowest is 0."""
+        """The highest score that there is, that of a list of perfect documents; the lowest is 0."""
         return 1.0 if self.divisor is None else float(self.weights.sum()) / self.divisor
+
+    def step(self, candidates: Candidates) -> float:
+        """The smallest difference of mean scores; 0 where it may be as small as can be."""
+        levels = candidates.scale.levels
+        if levels is None or self.divisor is None or np.ptp(self.weights) > 0:
+            return 0.0
+        grade = (candidates.scale.maximum - candidates.scale.minimum) / (levels - 1) / candidates.scale.maximum
+        return float(self.weights[0]) * grade / self.divisor / candidates.n_queries
 
     def entries(self, candidates: Candidates) -> Floats:
         """Weight of each entry in its system's score for its query, before dividing."""
@@ -94,8 +117,6 @@ def estimable(measure: str | Measure) -> tuple[Measure, int]:
         raise AdjudgeError(f"{parsed}: expected a cutoff, such as {parsed}@5: what is not pooled cannot be estimated.")
     if parsed.judged_only:
         raise AdjudgeError(f"{parsed}: judged_only has no meaning where relevance is estimated.")
-    if dict(parsed.parameters).get("gain", GAINS["linear"]) != GAINS["linear"]:
-        raise AdjudgeError(f"{parsed}: effectiveness can be estimated for linear gains only.")
     return parsed, parsed.cutoff
 
 
@@ -112,15 +133,18 @@ def scoring(measure: str | Measure, scale: Scale) -> Scoring:
     >>> from adjudge.model.scales import FINE
     >>> scoring("CG@5", FINE).weights.tolist(), scoring("CG@5", FINE).divisor
     ([1.0, 1.0, 1.0, 1.0, 1.0], 5.0)
+    >>> scoring("AP@3", FINE).weights.round(3).tolist()
+    [1.0, 0.5, 0.333]
     """
     parsed, k = estimable(measure)
     options = dict(parsed.parameters)
     rel = options.get("rel")
-    binary = parsed.name == "P" or rel is not None
-    if binary and (scale.maximum != 1 or (rel or 0) > 1):
-        raise AdjudgeError(
-            f"{parsed}: expected a binary scale and no rel above 1, got {scale}; ask for CG@{k}, or convert grades."
-        )
+    if (rel or 0) > scale.maximum:
+        raise AdjudgeError(f"{parsed}: expected a rel of at most {scale.maximum:g}, the highest of {scale}")
+    by_threshold = rel is not None or ("rel" in options and parsed.name != "RBP")
+    binary = by_threshold and scale.maximum == 1
+    if parsed.name not in _SUMS or by_threshold != binary or options.get("gain", _LINEAR) != _LINEAR:
+        return _drawn(parsed, k, scale, binary)
     weights = np.ones(k)
     if parsed.name in ("DCG", "nDCG"):
         weights = discounts(k, options["discount"], options["base"])
@@ -134,6 +158,23 @@ def scoring(measure: str | Measure, scale: Scale) -> Scoring:
     elif parsed.name == "RBP":
         divisor = 1.0 / (1.0 - float(options["p"]))
     return Scoring(str(parsed), weights, divisor, binary)
+
+
+_LINEAR = GAINS["linear"]
+
+
+def _drawn(measure: Measure, k: int, scale: Scale, binary: bool) -> Scoring:
+    """A measure that is asked itself."""
+    grades = np.concatenate([np.eye(k), np.ones((1, k))]) * scale.maximum
+    pool, judged, sizes = -np.sort(-grades, axis=1), np.ones(grades.shape, dtype=np.bool_), np.full(k + 1, k)
+    worth = measure(Lists(grades, judged, sizes, pool, sizes, np.arange(k + 1), scale))
+    return Scoring(str(measure), worth[:k], float(worth[:k].sum() / worth[k]), binary, measure)
+
+
+def refuse_drawn(scoring: Scoring) -> None:
+    """Refuse measures that need draws, for estimators that cannot draw."""
+    if scoring.drawn is not None:
+        raise AdjudgeError(f"{scoring.measure}: only hierarchical and known_item estimate this measure.")
 
 
 def ideal_sums(candidates: Candidates, weights: Floats, relevance: Floats) -> Floats:
@@ -164,30 +205,70 @@ class Scores:
         return np.where(np.abs(expected) > near, expected, 0.0), np.where(spread > certain, spread, 0.0)
 
 
+def on_new_queries(scores: Scores, sampling: Floats) -> Scores:
+    """Mean scores μ on all queries like these, from those on these, y, of which m and J are expectation and covariance.
+
+    S / n is the covariance of y as these are a ``sampling`` of n queries. With true means N(centre, τ²) around the mean
+    of all systems, E μ = centre + b (m - centre) and Cov μ = b S / n + b² J: where systems differ in a sample, part of
+    that is the sample's. b = τ² / (τ² + σ² / n) is Eρ², with σ² / n the mean variance of a system in S / n, and
+    τ² + σ² / n that in m and J. With everything judged J = 0, b is Eρ² of a G-study, and a difference over its standard
+    deviation is √b times Student's t of pairs.
+    """
+    n_systems = len(scores.mean)
+    if n_systems < 2:
+        return Scores(scores.mean, scores.covariance + sampling)
+    by_chance, judging = ((np.trace(c) - c.sum() / n_systems) / (n_systems - 1) for c in (sampling, scores.covariance))
+    total = float(scores.mean.var(ddof=1)) + judging
+    kept = max(1.0 - by_chance / total, _LEAST_KEPT) if total > 0 else 1.0
+    centre = scores.mean.mean()
+    return Scores(centre + kept * (scores.mean - centre), kept * sampling + kept**2 * scores.covariance)
+
+
+_LEAST_KEPT = 0.01  # of differences; 0 would make them certain
+
+
 class RelevanceModel(ABC):
     """Beliefs about the relevance of candidates; changes with every judgment."""
 
     candidates: Candidates
     scoring: Scoring
     judged: Mask
+    weighs_assessors: bool = False
+    """Whether answers of several assessors to one pair are more to it than their mean."""
     inflation: float = 1.0
-    """Factor of variances of scores and differences in claims."""
+    """Factor of variances of scores and differences in intervals."""
+    order_inflation: float = 1.0
+    """Factor of variances of differences in claims about the order of systems."""
+    top_inflation: float = 1.0
+    """Factor of variances in promises about the first systems, of which some have been lucky so far."""
     confidence_df: int | None = None
     """Degrees of freedom of Student's t in claims; None for the normal distribution."""
+    step: float = 0.0
+    """Smallest difference of mean scores that claims about the order reckon with; 0 where any size is possible."""
+
+    @cached_property
+    def answers(self) -> dict[tuple[int, str], float]:
+        """Relevance by pair and assessor, in the order of judging; nameless assessors are one."""
+        return {}
 
     @property
     @abstractmethod
     def mean(self) -> Floats:
-        """Expected relevance of each pair; the judged relevance where there is one."""
+        """Expected relevance of each pair; the judged relevance where there is one and it is exact."""
 
     @property
     @abstractmethod
     def variance(self) -> Floats:
-        """Variance of the relevance of each pair; 0 where judged."""
+        """Variance of the relevance of each pair; 0 where judged and judgments are exact."""
+
+    @property
+    def answer_variance(self) -> Floats:
+        """Variance of what another assessor would say of each pair."""
+        return self.variance
 
     @abstractmethod
-    def judge(self, pair: int, relevance: float) -> None:
-        """Learn the relevance of a pair, and re-estimate where that is due."""
+    def judge(self, pair: int, relevance: float, assessor: str = "") -> None:
+        """Learn what an assessor says of the relevance of a pair, and re-estimate where that is due."""
 
     @abstractmethod
     def scores(self) -> Scores:
@@ -195,11 +276,11 @@ class RelevanceModel(ABC):
 
     @abstractmethod
     def influence(self) -> Floats:
-        """Cov(relevance of pair i, score of system s), pairs x systems; rows of judged pairs are 0."""
+        """Cov(relevance of pair i, score of system s), pairs x systems; rows of pairs without variance are 0."""
 
     @abstractmethod
-    def query_scores(self) -> tuple[Floats, Floats]:
-        """Expectation and variance of the score of each query and system, queries x systems."""
+    def query_scores(self) -> tuple[Floats, Floats, Floats]:
+        """Scores of each query: expectation and variance, queries x systems; covariance, summed over queries."""
 
     def ideal(self) -> Floats:
         """Expected divisor of each query: Σ_i w_i E[r] of its candidates by E[r]; 1 for linear measures."""
@@ -209,17 +290,32 @@ class RelevanceModel(ABC):
 
     def judge_all(self) -> None:
         """Learn all judgments of the candidates, in their order."""
-        for pair in np.flatnonzero(self.candidates.judged & ~self.judged):
-            self.judge(int(pair), float(self.candidates.relevance[pair]))
+        for (pair, assessor), relevance in self._known():
+            self.judge(pair, relevance, assessor)
 
-    def _check(self, pair: int, relevance: float) -> None:
-        """Refuse what cannot be judged."""
+    def _known(self) -> list[tuple[tuple[int, str], float]]:
+        """Judgments of the candidates that are still to be learned, by pair and name of the assessor."""
+        c = self.candidates
+        if c.answers is None:
+            rows = np.flatnonzero(c.judged & ~self.judged)
+            known = [((pair, ""), value) for pair, value in zip(rows.tolist(), c.relevance[rows].tolist(), strict=True)]
+        else:
+            names = [c.answers.assessors[who] for who in c.answers.assessor]
+            answers = zip(c.answers.pair.tolist(), names, c.answers.relevance.tolist(), strict=True)
+            known = [((pair, name), value) for pair, name, value in answers if (pair, name) not in self.answers]
+        return known
+
+    def _record(self, pair: int, relevance: float, assessor: str) -> None:
+        """Note an answer; refused where it cannot be one."""
         if not 0 <= pair < len(self.candidates):
             raise AdjudgeError(f"Expected a pair from 0 to {len(self.candidates) - 1}, got {pair}")
-        if self.judged[pair]:
-            raise AdjudgeError(f"Pair {pair} is judged already; correct a judgment by starting again without it.")
+        if (pair, assessor) in self.answers:
+            by = f" by {shown(assessor)}" if assessor else ""
+            raise AdjudgeError(f"Pair {pair} is judged already{by}; correct a judgment by starting again without it.")
         if not 0 <= relevance <= 1:
             raise AdjudgeError(f"Expected relevance from 0 to 1, got {relevance}")
+        self.answers[pair, assessor] = relevance
+        self.judged[pair] = True
 
 
 class EstimatorOptions(TypedDict, total=False):
@@ -243,12 +339,17 @@ class EstimatorOptions(TypedDict, total=False):
     prior_sd: float
     draws: int
     seed: int
+    noisy: bool
+    noise: Mapping[str, float]
 
 
 OPTIONS = Kind(Mapping, "options of the estimator by name")
 StartModel = Callable[..., RelevanceModel]  # (candidates, scoring, **options) -> model
 ESTIMATORS: Registry[StartModel] = Registry(
-    "relevance estimator", "adjudge.relevance.estimators", "adjudge.relevance.hierarchical.model"
+    "relevance estimator",
+    "adjudge.relevance.estimators",
+    "adjudge.relevance.hierarchical.model",
+    "adjudge.relevance.known_item",
 )
 
 
@@ -257,6 +358,7 @@ def estimator(name: str) -> Callable[[StartModel], StartModel]:
     return ESTIMATORS.register(name)
 
 
+@one_thread()
 def start(name: str, candidates: Candidates, scoring: Scoring, **options: Unpack[EstimatorOptions]) -> RelevanceModel:
     """Start the model of an estimator, and learn what is judged already."""
     make = ESTIMATORS[name]
@@ -301,6 +403,14 @@ def within(scores: Scores, zone: float, df: int | None = None, inflation: float 
     return np.where(certain, (np.abs(expected) <= zone).astype(np.float64), inside)
 
 
+def kept(scores: Scores, zone: float, df: int | None = None, inflation: float = 1.0) -> Floats:
+    """Probability that the order of each two systems is not wrong by more than the zone, systems x systems."""
+    expected, variance = scores.differences()
+    certain = variance == 0
+    sure = _below((np.abs(expected) + zone) / np.sqrt(np.where(certain, 1.0, inflation * variance)), df)
+    return np.where(certain, 1.0, sure)
+
+
 def _below(z: Floats, df: int | None) -> Floats:
     probability: Floats = ndtr(z) if df is None else stdtr(df, z)
     return probability
@@ -312,16 +422,38 @@ def mean_of_pairs(matrix: Floats) -> float:
     return float(pairs.mean()) if len(pairs) else 1.0
 
 
+_ROUNDING = 1e-9  # of steps
+_DRAWS = 4096
+
+
+@lru_cache(maxsize=8)
+def _standard_normal(n_systems: int) -> Floats:
+    """Draws x systems, always the same ones; the second half reflects the first."""
+    half = np.random.default_rng(0).standard_normal((_DRAWS // 2, n_systems))
+    return np.concatenate([half, -half])
+
+
+def _draw(scores: Scores, inflation: float, df: int | None) -> Floats:
+    """Draws of scores, draws x systems; of the multivariate t with ``df``."""
+    values, vectors = np.linalg.eigh(scores.covariance * inflation)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # signs of vectors differ between machines
+    moves = _standard_normal(len(root)) @ root
+    if df is not None:
+        moves *= np.sqrt(df / np.random.default_rng(1).chisquare(df, (len(moves), 1)))
+    return np.asarray(scores.mean + moves)
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """What a model says between two judgments, computed once for rules, goals and reports.
 
     Differences smaller than ``zone`` do not matter: a pair is settled when its sign is sure, or when it is surely that
-    near.
+    near. ``top`` is the number of systems that count as the best ones.
     """
 
     model: RelevanceModel
     zone: float = 0.0
+    top: int = 3
 
     @cached_property
     def scores(self) -> Scores:
@@ -334,20 +466,97 @@ class View:
         expected, variance = self.scores.differences()
         return expected, variance * self.model.inflation
 
+    def _halfway(self, zone: float) -> float:
+        """From a zone up to halfway to the next difference that there can be: grades come in steps, so scores do."""
+        step = self.model.step
+        return step * (np.floor(zone / step + _ROUNDING) + 0.5) if step else zone
+
     @cached_property
     def confidence(self) -> Floats:
         """Confidence in each difference, systems x systems; 1 on the diagonal."""
-        return confidence(self.scores, self.model.confidence_df, self.model.inflation, zone=self.zone)
+        return np.maximum(self.sign, self.near) if self.zone else self.sign
 
     @cached_property
     def sign(self) -> Floats:
-        """Confidence in the sign of each difference, however small; 1 on the diagonal."""
-        return confidence(self.scores, self.model.confidence_df, self.model.inflation) if self.zone else self.confidence
+        """Confidence that the order of each two systems is not wrong, however near they are; 1 on the diagonal."""
+        return kept(self.scores, self._halfway(0.0), self.model.confidence_df, self.model.order_inflation)
 
     @cached_property
     def near(self) -> Floats:
         """Probability that each difference is at most the zone."""
-        return within(self.scores, self.zone, self.model.confidence_df, self.model.inflation)
+        zone = self._halfway(self.zone)
+        return within(self.scores, zone, self.model.confidence_df, self.model.order_inflation)
+
+    @cached_property
+    def promise(self) -> Floats:
+        """Probability that the order of each two systems is not wrong by more than the zone; 1 on the diagonal."""
+        zone = self._halfway(self.zone)
+        return kept(self.scores, zone, self.model.confidence_df, self.model.order_inflation)
+
+    @cached_property
+    def order(self) -> Ints:
+        """Systems by expected score, best first."""
+        rank = (self.differences[0] < 0).sum(axis=1)
+        return np.argsort(rank, kind="stable")
+
+    @cached_property
+    def drawn(self) -> Floats:
+        """Draws of the scores of all systems together, draws x systems."""
+        return _draw(self.scores, self.model.inflation, self.model.confidence_df)
+
+    @cached_property
+    def chances(self) -> tuple[Floats, Floats]:
+        """Probability of each system to have the highest score, and one of the ``top`` highest; ties share."""
+        drawn = self.drawn.T
+        return top_shares(drawn, 1) / drawn.shape[1], top_shares(drawn, min(self.top, len(drawn))) / drawn.shape[1]
+
+    def ranks(self, confidence: float) -> Ranks:
+        """Ranks that are possible on these queries: all orders that are claimed are right at once, so sure is that."""
+        covariance = self.scores.covariance * self.model.inflation
+        moves = np.ascontiguousarray((self.drawn - self.scores.mean).T)
+        p = stepped_down(self.scores.mean, covariance, iter([moves]), complete=False)
+        p[(self.differences[1] == 0) & (self.differences[0] > 0)] = 0.0  # what is certain
+        return Ranks(self.scores.mean, p, p <= 1 - confidence)
+
+    def top_promise(self, top: int) -> float:
+        """Probability that none of the other systems is better by more than the zone than one of the ``top`` first."""
+        if top >= len(self.order):
+            return 1.0
+        drawn = self.scores.mean + np.sqrt(self.model.top_inflation / self.model.inflation) * (
+            self.drawn - self.scores.mean
+        )
+        best, others = drawn[:, self.order[:top]], drawn[:, self.order[top:]]
+        slack = self.zone + 1e-12 * np.abs(self.scores.mean).max(initial=0.0)
+        return float((others.max(axis=1) - best.min(axis=1) <= slack).mean())
+
+    @cached_property
+    def sampling(self) -> Floats | None:
+        """Covariance of mean scores as these queries are a sample of queries, S / n; None with a single query."""
+        n = self.model.candidates.n_queries
+        if n < 2:
+            return None
+        by_query, _, within = self.model.query_scores()
+        apart = by_query - by_query.mean(axis=0)
+        return np.asarray((apart.T @ apart + within - n * self.scores.covariance) / (n * (n - 1)))
+
+    @cached_property
+    def elsewhere(self) -> Scores | None:
+        """Scores on queries like these, of which these are a sample; None with a single query."""
+        return None if self.sampling is None else on_new_queries(self.scores, self.sampling)
+
+    @cached_property
+    def best_elsewhere(self) -> Floats | None:
+        """Probability of each system to be the best on queries like these; None with a single query."""
+        if self.elsewhere is None:
+            return None
+        drawn = _draw(self.elsewhere, 1.0, self.model.candidates.n_queries - 1).T
+        return np.asarray(top_shares(drawn, 1) / drawn.shape[1])
+
+    @cached_property
+    def sign_elsewhere(self) -> Floats | None:
+        """Confidence in the sign of each difference on queries like these; None with a single query."""
+        n = self.model.candidates.n_queries
+        return None if self.elsewhere is None else confidence(self.elsewhere, n - 1)
 
     def quantile(self, confidence: float) -> float:
         """Standard deviations on each side of an interval of this confidence."""
@@ -369,6 +578,11 @@ class View:
     def n_judged(self) -> int:
         """Number of judged pairs."""
         return int(np.count_nonzero(self.model.judged))
+
+    @property
+    def n_answers(self) -> int:
+        """Number of judgments, of all assessors."""
+        return len(self.model.answers)
 
     @property
     def open(self) -> Mask:

@@ -1,8 +1,8 @@
 """Can confidence be trusted? Estimators and rules compared with the truth on parts of a judged collection.
 
-Each sample is a part of the collection: some systems, some queries. A session is simulated on it with every estimator
-and rule. When shares of its candidates are judged, its claims are compared with the truth: confidence with accuracy,
-intervals with true scores. A calibrated method that says 90 % is right 90 % of the time.
+Each sample is a part of the collection: some systems, some of the queries that have judgments. A session is simulated
+on it with every estimator and rule. When shares of its candidates are judged, its claims are compared with the truth:
+confidence with accuracy, intervals with true scores. A calibrated method that says 90 % is right 90 % of the time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, Whole, checked
+from adjudge.checks import COUNT, SEED, SEVERAL, SHARE, WORKERS, Whole, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.model.collection import COLLECTION, Collection, Similarity
@@ -24,7 +24,7 @@ from adjudge.model.scales import Scale
 from adjudge.parallel import job_rng, run_calls
 from adjudge.relevance.base import EstimatorOptions, scoring, start
 from adjudge.relevance.candidates import CANDIDATES, Candidates
-from adjudge.relevance.choosing import GOAL, Goal
+from adjudge.relevance.choosing import GOAL, Goal, as_goal
 from adjudge.relevance.session import Opinions, prepare_candidates
 from adjudge.relevance.simulation import Simulation, as_names, method_name, simulate
 from adjudge.reporting.document import FigureBlock
@@ -179,7 +179,7 @@ def calibrate_judging(
     measure: str | None = None,
     *,
     estimators: str | Sequence[str] = "hierarchical",
-    rules: str | Sequence[str] = "information",
+    rules: str | Sequence[str] | None = None,
     samples: int = 10,
     systems: int | None = None,
     queries: int | None = None,
@@ -195,10 +195,11 @@ def calibrate_judging(
 ) -> Calibrations:
     """Whether the confidence that methods claim can be trusted on collections like this one.
 
-    Each of the ``estimators`` is tried with each of the ``rules`` on the same ``samples``: random parts of the judged
-    collection, by default with half of its systems and queries, ``at`` shares of their candidates judged. Sample i
-    draws from its own stream, so that results do not depend on the number of ``workers``, which are processes, one per
-    core by default. ``options`` of estimators are by name. The other settings are those of :func:`adjudge.judging`.
+    Each of the ``estimators`` is tried with each of the ``rules``, by default the one that serves the goal, on the same
+    ``samples``: random parts of the judged collection, by default with half of its systems and queries, ``at`` shares
+    of their candidates judged. Sample i draws from its own stream, so that results do not depend on the number of
+    ``workers``, which are processes, one per core by default. ``options`` of estimators are by name. The other settings
+    are those of :func:`adjudge.judging`.
 
     >>> import adjudge as aj
     >>> collection = aj.demo(queries=20, depth=5)
@@ -208,13 +209,14 @@ def calibrate_judging(
     """
     seed, given, shares = as_seed(seed), options or {}, tuple(sorted(set(at)))
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
-    methods = list(product(as_names(estimators), as_names(rules)))
+    pool = pool.of_judged_queries()
+    methods = list(product(as_names(estimators), as_names(rules or as_goal(goal).rule)))
     n_systems = _part_size("systems", systems, pool.n_systems)
     n_queries = _part_size("queries", queries, pool.n_queries)
     if not methods or not shares:
         raise AdjudgeError(f"expected at least one method and one share, got {len(methods)} and {len(shares)}")
     for share in shares:
-        SOME_SHARE.check("at", share)
+        SHARE.check("at", share)
     parts = []
     for i in range(samples):
         rng = job_rng(seed, i)
@@ -234,7 +236,7 @@ def calibrate_judging(
     ]  # fmt: skip
     results: list[Simulation] = run_calls(calls, workers=workers, progress=progress)
     found = tuple(_summary(results[m * samples : (m + 1) * samples], shares) for m in range(len(methods)))
-    notes = (f"Means over {counted(samples, 'part')} of the collection. Goal: {goal or Goal()}.",)
+    notes = (f"Means over {counted(samples, 'part')} of the collection. Goal: {as_goal(goal)}.", *pool.notes)
     return Calibrations(CalibrationRecord, found, f"Claimed confidence and the truth, {name}", notes)
 
 

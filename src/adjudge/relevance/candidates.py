@@ -16,7 +16,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CUTOFF, Kind, checked
 from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.model.collection import Collection, Similarity, similarities
+from adjudge.model.collection import SIMILARITY, Collection, Similarity, similarities
 from adjudge.model.judgments import Judgments
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
@@ -28,13 +28,49 @@ _AT_ONCE = 256  # documents whose similarity is asked for at a time
 
 
 @dataclass(frozen=True, eq=False)
+class Answers:
+    """Who gave which pair what relevance, by pair and name of the assessor."""
+
+    assessors: tuple[str, ...]
+    pair: Ints
+    assessor: Ints
+    relevance: Floats
+
+    def part(self, pairs: Ints) -> Answers:
+        """The answers about some pairs (ascending), numbered as those."""
+        kept = np.isin(self.pair, pairs)
+        pair = np.searchsorted(pairs, self.pair[kept])
+        return Answers(self.assessors, pair, self.assessor[kept], self.relevance[kept])
+
+    def mean(self, n_pairs: int) -> Floats:
+        """Mean relevance of each pair, NaN where nobody judged."""
+        n, total = (np.bincount(self.pair, weights, minlength=n_pairs) for weights in (None, self.relevance))
+        mean: Floats = np.divide(total, n, out=np.full(n_pairs, np.nan), where=n > 0)
+        return mean
+
+    @classmethod
+    def of(cls, given: Mapping[tuple[int, str], float]) -> Answers:
+        """Answers from relevance by pair and assessor, in whatever order."""
+        names = tuple(sorted({name for _, name in given}))
+        place = {name: i for i, name in enumerate(names)}
+        ordered = sorted(given)
+        return cls(
+            names,
+            np.array([pair for pair, _ in ordered], dtype=np.int64),
+            np.array([place[name] for _, name in ordered], dtype=np.int64),
+            np.array([given[answer] for answer in ordered], dtype=np.float64),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Candidates:
     """Pairs of query and document, in the order of their identifiers.
 
     A pair is a candidate when a system retrieved it in its first ``cutoff`` documents, or when it was judged. Entries
     say who retrieved what: ``entry_system[e]`` has pair ``entry_pair[e]`` at ``entry_rank[e]`` (from 1), by ascending
     pair. ``relevance`` is grade / highest grade of the scale, NaN where a pair is not judged. Teams, artists and genres
-    are codes; -1 is unknown. ``similarity`` says how alike documents are, by their sound for example.
+    are codes; -1 is unknown. ``similarity`` says how alike documents are, by their sound for example. ``answers`` are
+    the judgments one by one where it is known who made them, as long as ``relevance`` is their mean.
     """
 
     queries: tuple[str, ...]
@@ -55,6 +91,11 @@ class Candidates:
     opinions: Mapping[str, Floats] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     similarity: Similarity | None = None
+    answers: Answers | None = None
+
+    def __post_init__(self) -> None:
+        if self.answers is not None and not _same(self.answers.mean(len(self)), self.relevance):
+            object.__setattr__(self, "answers", None)
 
     def __len__(self) -> int:
         return len(self.query)
@@ -139,11 +180,28 @@ class Candidates:
             query_artist=self.query_artist[kept_queries],
             query_genre=self.query_genre[kept_queries],
             opinions={name: column[pairs] for name, column in self.opinions.items()},
+            answers=self.answers and self.answers.part(pairs),
         )
 
     def retrieved(self) -> Candidates:
         """The candidates that some system retrieved, without those that were only judged."""
         return self.part(queries=range(self.n_queries), systems=range(self.n_systems))
+
+    def of_judged_queries(self) -> Candidates:
+        """The candidates of queries with judgments, if only of irrelevant documents; a note counts the others.
+
+        Runs often answer more queries than were judged.
+        """
+        kept = np.unique(self.query[self.judged])
+        if not len(kept):
+            raise AdjudgeError("Expected judgments of candidates, got none.")
+        if not (n_lost := self.n_queries - len(kept)):
+            return self
+        note = (
+            f"{n_lost:,} of {counted(self.n_queries, 'query')} {'is' if n_lost == 1 else 'are'} left out: not judged."
+        )
+        pool = self.part(queries=kept.tolist(), systems=range(self.n_systems))
+        return replace(pool, notes=(*pool.notes, note))
 
     def unjudged(self) -> Candidates:
         """The same candidates before anybody judged."""
@@ -155,6 +213,11 @@ class Candidates:
         for (query, document), grade in grades.items():
             relevance[self.find(query, document)] = self.to_relevance(grade)
         return replace(self, relevance=relevance)
+
+    def with_answers(self, given: Mapping[tuple[int, str], float]) -> Candidates:
+        """The same candidates with these judgments alone: relevance by pair and assessor."""
+        answers = Answers.of(given)
+        return replace(self, relevance=answers.mean(len(self)), answers=answers)
 
     def without_metadata(self) -> Candidates:
         """The same candidates without artists and genres."""
@@ -172,10 +235,15 @@ class Candidates:
         return max(float(grade), 0.0) / self.scale.maximum
 
 
+def _same(relevance: Floats, other: Floats) -> bool:
+    return np.allclose(relevance, other, rtol=0.0, atol=1e-9, equal_nan=True)
+
+
 CANDIDATES = Kind(Candidates, "candidates (from adjudge.relevance.find_candidates)")
+OPINIONS = Kind(Mapping, "machine opinions by name")
 
 
-@checked(cutoff=CUTOFF)
+@checked(cutoff=CUTOFF, opinions=OPINIONS, similarity=SIMILARITY)
 def candidates(
     collection: Collection,
     *,
@@ -236,6 +304,7 @@ class _Rows:
             ranks.append(np.arange(len(run.documents)) - np.repeat(run.offsets[:-1], run.lengths) + 1)
         self.key, self.system, self.rank = np.concatenate(keys), np.concatenate(systems), np.concatenate(ranks)
         self.judged_key, self.grade = np.empty(0, dtype=np.int64), np.empty(0)
+        self.answered: tuple[tuple[str, ...], Ints, Ints, Floats] | None = None  # names; keys, assessors, grades
 
     def add_judgments(self, judgments: Judgments) -> int:
         """Add judged pairs; the number of judgments of queries that no system answered, which are left out."""
@@ -245,7 +314,21 @@ class _Rows:
         if not kept.any():
             raise AdjudgeError("No query of the runs is judged: do runs and judgments name queries alike?")
         self.judged_key, self.grade = (query[kept] << 32) | self.place[pool.documents[kept]], pool.grades[kept]
+        if judgments.assessor is not None and judgments.combine == "mean":
+            self.answered = self._answers(judgments)
         return int((~kept).sum())
+
+    def _answers(self, judgments: Judgments) -> tuple[tuple[str, ...], Ints, Ints, Floats]:
+        """Judgments one by one, by key and assessor; the highest grade over sub-topics."""
+        names = _alphabetical(list(judgments.assessors), np.ones(len(judgments.assessors), dtype=np.bool_))
+        query = self.query_of[judgments.query]
+        kept = query >= 0
+        key = (query[kept] << 32) | self.place[judgments.document[kept]]
+        who, grade = names[np.asarray(judgments.assessor)[kept]], judgments.grade[kept]
+        order = np.lexsort((-grade, who, key))
+        key, who, grade = key[order], who[order], grade[order]
+        first = (np.diff(key, prepend=-1) != 0) | (np.diff(who, prepend=-1) != 0)
+        return tuple(sorted(judgments.assessors)), key[first], who[first], grade[first]
 
     def candidates(
         self, collection: Collection, systems: tuple[str, ...], scale: Scale, opinions: Mapping[str, Opinion]
@@ -258,6 +341,10 @@ class _Rows:
         entry_pair = number[: len(self.key)]
         relevance = np.full(len(pairs), np.nan)
         relevance[number[len(self.key) :]] = np.maximum(self.grade, 0.0) / scale.maximum
+        answers = None
+        if self.answered is not None:
+            names, key, who, grade = self.answered
+            answers = Answers(names, np.searchsorted(pairs, key), who, np.maximum(grade, 0.0) / scale.maximum)
         by_pair = np.lexsort((self.system, entry_pair))
         query, document = pairs >> 32, self.documents[pairs & 0xFFFF_FFFF]
         old_query = np.argsort(self.query_of)[np.count_nonzero(self.query_of < 0) :]
@@ -284,6 +371,7 @@ class _Rows:
             np.where(own >= 0, artist[own], -1),
             np.where(own >= 0, genre[own], -1),
             {name: _opinions(name, column, queries, query, documents) for name, column in opinions.items()},
+            answers=answers,
         )
 
 
@@ -314,11 +402,11 @@ def _unknown_documents(pool: Candidates, similarity: Similarity | None) -> list[
     if len(missing) == len(documents):
         raise AdjudgeError(
             f"Similarity: expected that of some candidates, got none, not even of {shown(missing[0])}: do the runs and "
-            "the sound name documents alike?"
+            "the similarity name documents alike?"
         )
     names = listed(missing, most=1 if len(missing) > 2 else None)
-    note = f"{len(missing):,} of {len(documents):,} documents have no sound ({names}): they are estimated without."
-    return [note] if missing else []
+    few = f"{len(missing):,} of {len(documents):,} documents"
+    return [f"{few} unknown to the similarity ({names}) are estimated without it."] if missing else []
 
 
 def _sorted_places(name: str, places: Sequence[int], most: int) -> Ints:
@@ -348,8 +436,14 @@ def _labels(collection: Collection, column: str) -> Ints:
 
 def _opinions(name: str, column: Opinion, queries: tuple[str, ...], query: Ints, documents: tuple[str, ...]) -> Floats:
     """A column of machine opinions, NaN where there is none."""
+    if not isinstance(column, Mapping):
+        raise AdjudgeError(f"Opinions {shown(name)}: expected numbers by (query, document), got {shown(column)}")
     pairs = zip(query, documents, strict=True)
-    opinions: Floats = np.array([column.get((queries[q], d), np.nan) for q, d in pairs], dtype=np.float64)
+    said = [column.get((queries[q], d), np.nan) for q, d in pairs]
+    try:
+        opinions: Floats = np.array(said, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise AdjudgeError(f"Opinions {shown(name)}: expected numbers, got others.") from None
     if np.isinf(opinions).any():
         raise AdjudgeError(f"Opinions {shown(name)}: expected finite numbers, got an infinite one.")
     if np.isnan(opinions).all():

@@ -13,16 +13,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from adjudge.arrays import Floats
-from adjudge.checks import CONFIDENCE, COUNT_OR_NONE, POSITIVE, SHARE_BELOW_ALL, Constraints, Kind, check_all
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import CONFIDENCE, COUNT, COUNT_OR_NONE, POSITIVE, SHARE_BELOW_ALL, Constraints, Kind, check_all
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
 from adjudge.registry import Registry
-from adjudge.relevance.base import RelevanceModel, View
+from adjudge.relevance.base import RelevanceModel, View, mean_of_pairs
 from adjudge.users.noticing import find_agreement, noticeable_difference
 
 Ask = Callable[[View], Floats]
 RULES: Registry[Callable[[RelevanceModel], Ask]] = Registry("selection rule")
+SECOND = ("information", "winner", "top", "ranks", "mixed", "variance")
+"""Rules that know what another opinion of a judged candidate is worth; others ask for none."""
 _CONFIDENT = 0.95
 _TIED = 1e-9
 _HOPELESS = 1e-9  # expected ideal below which nothing in the query is relevant and its scores are 0 anyway
@@ -40,13 +42,61 @@ def information(model: RelevanceModel) -> Ask:
     With k_i = Cov(scores, r_i), v_i = Var(r_i), C and s² confidence and variance of differences, judging i removes
     (k_ia - k_ib)² / v_i of s²_ab; so the sum is k_i' Λ k_i / v_i, Λ the graph Laplacian of weights (1 - C) / s².
     """
+    return lambda view: _informed(view, 1 - view.confidence)
+
+
+@rule("winner")
+def winner(model: RelevanceModel) -> Ask:
+    """As ``information``, with each pair of systems weighed by the probability that exactly one of them is the best."""
+    return lambda view: _informed(view, (1 - view.confidence) * _either(view.chances[0]))
+
+
+@rule("top")
+def top(model: RelevanceModel) -> Ask:
+    """As ``information``, with pairs weighed by the probability that exactly one of them is among the best."""
+    return lambda view: _informed(view, (1 - view.confidence) * _either(view.chances[1]))
+
+
+@rule("ranks")
+def by_ranks(model: RelevanceModel) -> Ask:
+    """As ``information``, with pairs weighed as tau_AP weighs them: the more, the higher the lower of the two ranks."""
+    return lambda view: _informed(view, (1 - view.confidence) * rank_weights(view.order))
+
+
+@rule("mixed")
+def mixed(model: RelevanceModel) -> Ask:
+    """About the order and about scores alike: ``information`` and ``variance``, each divided by its highest, summed."""
 
     def ask(view: View) -> Floats:
-        _, variance = view.differences
-        doubt = np.divide(1 - view.confidence, variance, out=np.zeros_like(variance), where=variance > 0)
-        return _per_variance(_quadratic_forms(view.model.influence(), _laplacian(doubt)), view)
+        order, scores = (RULES[name](model)(view) for name in ("information", "variance"))
+        return _of_most(order) + _of_most(scores)
 
     return ask
+
+
+def _informed(view: View, doubt: Floats) -> Floats:
+    """Σ over pairs of systems of their doubt x the share of their variance that judging a candidate removes."""
+    _, variance = view.differences
+    weights = np.divide(doubt, variance, out=np.zeros_like(variance), where=variance > 0)
+    return _per_variance(_quadratic_forms(view.model.influence(), _laplacian(weights)), view)
+
+
+def _either(probability: Floats) -> Floats:
+    """Probability that exactly one of two systems is among some, taken as independent, systems x systems."""
+    both: Floats = probability[:, None] + probability - 2 * probability[:, None] * probability
+    return both
+
+
+def rank_weights(order: Ints) -> Floats:
+    """Weight of each pair of systems in tau_AP, systems x systems: 1 / (r - 1), with r the lower of their ranks."""
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))  # from 0
+    return 1.0 / np.maximum(np.maximum(rank[:, None], rank), 1)
+
+
+def _of_most(utility: Floats) -> Floats:
+    most = float(np.max(utility, initial=0.0))
+    return utility / most if most > 0 else utility
 
 
 @rule("variance")
@@ -105,7 +155,8 @@ def random_order(model: RelevanceModel) -> Ask:
 
 
 def _per_variance(values: Floats, view: View) -> Floats:
-    variance = view.model.variance
+    """Divide by the variance of an answer."""
+    variance = view.model.answer_variance
     return np.divide(values, variance, out=np.zeros_like(values), where=variance > 0)
 
 
@@ -119,12 +170,12 @@ def _laplacian(weights: Floats) -> Floats:
     return np.diag(off.sum(axis=1)) - off
 
 
-def choose(utility: Floats, view: View, priority: Floats, n: int) -> list[int]:
-    """The n most telling candidates that are not judged; ties, but for rounding, go by priority.
+def choose(utility: Floats, view: View, priority: Floats, n: int, among: Mask | None = None) -> list[int]:
+    """The n most telling candidates ``among`` some, by default those not judged; ties go by priority, also near ones.
 
     Answers to one query tell much the same, so a second candidate of a query waits until other queries had theirs.
     """
-    open_ = np.flatnonzero(view.open & np.isfinite(utility))
+    open_ = np.flatnonzero((view.open if among is None else among) & np.isfinite(utility))
     if not len(open_):
         return []
     offered = utility[open_]
@@ -146,11 +197,12 @@ def choose(utility: Floats, view: View, priority: Floats, n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class GoalKind:
-    """A goal: its value in a view, the default level, and whether less of it is better."""
+    """A goal: its value in a view, the default level, the rule that serves it, and whether less of it is better."""
 
     value: Callable[[View], float]
     level: float
     about: str
+    rule: str = "information"
     falling: bool = False
 
 
@@ -159,18 +211,52 @@ def _half_width(view: View) -> float:
     return view.quantile(0.95) * float(np.sqrt(np.diagonal(view.scores.covariance).mean() * view.model.inflation))
 
 
+def _widest(view: View) -> float:
+    """Half of the widest 95 % interval of a score."""
+    return view.quantile(0.95) * float(np.sqrt(np.diagonal(view.scores.covariance).max() * view.model.inflation))
+
+
+def _expected_tau_ap(view: View) -> float:
+    """Σ over systems of the mean probability that those above them are better, as -1 to 1 (Yilmaz et al. 2008)."""
+    n = len(view.order)
+    weights = np.where(view.upper, rank_weights(view.order), 0.0)
+    return 2 * float((weights * view.confidence).sum()) / (n - 1) - 1 if n > 1 else 1.0
+
+
 GOALS: Registry[GoalKind] = Registry("goal")
-GOALS.add("confidence", GoalKind(lambda view: view.mean_confidence, 0.95, "mean confidence over all pairs of systems"))
+GOALS.add(
+    "order",
+    GoalKind(lambda view: mean_of_pairs(view.promise), 0.95, "mean probability that the order of two systems is right"),
+)
+GOALS.add(
+    "every",
+    GoalKind(lambda view: _least(view, view.promise), 0.95, "probability that the order is right, in every pair"),
+)
+GOALS.add(
+    "winner",
+    GoalKind(lambda view: view.top_promise(1), 0.95, "probability that the first system is the best", "winner"),
+)
+GOALS.add(
+    "top",
+    GoalKind(
+        lambda view: view.top_promise(view.top), 0.95, "probability that the first systems are the best ones", "top"
+    ),
+)
 GOALS.add(
     "tau", GoalKind(lambda view: 2 * view.mean_confidence - 1, 0.9, "expected Kendall correlation with the truth")
 )
+GOALS.add("tau_ap", GoalKind(_expected_tau_ap, 0.9, "expected AP correlation with the truth", "ranks"))
 GOALS.add(
-    "pairs",
-    GoalKind(
-        lambda view: float(view.confidence[view.upper].min(initial=1.0)), 0.95, "confidence in every pair of systems"
-    ),
+    "scores", GoalKind(_widest, 0.05, "half-width of the widest 95 % interval of a score", "variance", falling=True)
 )
+GOALS.add("confidence", GoalKind(lambda view: view.mean_confidence, 0.95, "mean confidence over all pairs of systems"))
+GOALS.add("pairs", GoalKind(lambda view: _least(view, view.confidence), 0.95, "confidence in every pair of systems"))
 GOALS.add("error", GoalKind(_half_width, 0.05, "half-width of the 95 % interval of a typical score", falling=True))
+
+
+def _least(view: View, sure: Floats) -> float:
+    """What is said of the pair that is least sure."""
+    return float(sure[view.upper].min(initial=1.0))
 
 
 def noticeable_zone(measure: str, scale: Scale) -> float:
@@ -195,16 +281,23 @@ class Goal:
 
     Differences below ``zone`` do not matter: systems that are surely that near are a tie. At least ``least`` judgments
     are made whatever the model says, by default one per query, as beliefs about variances are weak before that.
-    ``correction`` multiplies the error that the model claims, for models that claim too little.
+    ``correction`` multiplies the error that the model claims, for models that claim too little. ``top`` is how many
+    systems count as the best ones.
     """
 
-    kind: str = "confidence"
+    kind: str = "order"
     level: float | None = None
     zone: float = 0.01
     least: int | None = None
     correction: float = 1.0
+    top: int = 3
 
-    constraints: ClassVar[Constraints] = {"zone": SHARE_BELOW_ALL, "least": COUNT_OR_NONE, "correction": POSITIVE}
+    constraints: ClassVar[Constraints] = {
+        "zone": SHARE_BELOW_ALL,
+        "least": COUNT_OR_NONE,
+        "correction": POSITIVE,
+        "top": COUNT,
+    }
 
     def __post_init__(self) -> None:
         constraint = POSITIVE if GOALS[self.kind].falling else CONFIDENCE
@@ -213,9 +306,18 @@ class Goal:
         check_all(self, where="Goal: ")
 
     @property
+    def rule(self) -> str:
+        """The rule that serves it."""
+        return GOALS[self.kind].rule
+
+    @property
     def wanted(self) -> float:
         """The level to reach."""
         return GOALS[self.kind].level if self.level is None else self.level
+
+    def view(self, model: RelevanceModel) -> View:
+        """What a model says, as this goal looks at it."""
+        return View(model, self.zone, self.top)
 
     def value(self, view: View) -> float:
         """What the goal is about, as the view has it."""
@@ -238,9 +340,10 @@ class Goal:
         return self.lacking(view) == 0 and self.met(view)
 
     def __str__(self) -> str:
-        kind = GOALS[self.kind]
+        kind = GOALS["winner" if self.kind == "top" and self.top == 1 else self.kind]
         zone = f" (differences below {self.zone:.3g} do not matter)" if self.zone and not kind.falling else ""
-        return f"{kind.about} {'<=' if kind.falling else '>='} {self.wanted:g}{zone}"
+        about = kind.about.replace("the first systems", f"the first {self.top} systems")
+        return f"{about} {'<=' if kind.falling else '>='} {self.wanted:g}{zone}"
 
 
 GOAL = Kind(Goal | str, "a goal (adjudge.relevance.Goal) or the name of one")

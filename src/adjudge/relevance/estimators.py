@@ -33,7 +33,7 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import COUNT, POSITIVE, checked
 from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import Scale
-from adjudge.relevance.base import RelevanceModel, Scores, Scoring, estimator
+from adjudge.relevance.base import RelevanceModel, Scores, Scoring, estimator, refuse_drawn
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import Evidence, uniform_moments
 from adjudge.relevance.hierarchical.kriging import SoundCorrection
@@ -275,10 +275,12 @@ class IndependentModel(RelevanceModel):
         confidence_df: int | None = None,
         sound: SoundCorrection | None = None,
     ) -> None:
+        refuse_drawn(scoring)
         self.candidates, self.scoring = candidates, scoring
         self.refresh, self.confidence_df = refresh, confidence_df
         self.judged = np.zeros(len(candidates), dtype=np.bool_)
         self._relevance: Floats = np.full(len(candidates), np.nan)
+        self._n_answers = np.zeros(len(candidates), dtype=np.int64)
         self._estimate, self._sound = estimate, sound
         self._sums = LinearSums(candidates, scoring) if scoring.linear else RatioSums(candidates, scoring)
         self._re_estimate()
@@ -291,9 +293,12 @@ class IndependentModel(RelevanceModel):
     def variance(self) -> Floats:
         return self._variance.copy()
 
-    def judge(self, pair: int, relevance: float) -> None:
-        self._check(pair, relevance)
-        self._relevance[pair], self.judged[pair] = relevance, True
+    def judge(self, pair: int, relevance: float, assessor: str = "") -> None:
+        self._record(pair, relevance, assessor)
+        self._n_answers[pair] += 1  # the relevance is the mean over assessors
+        before = self._relevance[pair] if self._n_answers[pair] > 1 else relevance
+        relevance = float(before + (relevance - before) / self._n_answers[pair])
+        self._relevance[pair] = relevance
         self._since += 1
         if self._since == self.refresh:
             self._re_estimate()
@@ -307,8 +312,11 @@ class IndependentModel(RelevanceModel):
 
     def judge_all(self) -> None:
         """Learn all judgments of the candidates at once, and estimate the rest from them."""
-        known = self.candidates.judged & ~self.judged
-        self._relevance[known], self.judged[known] = self.candidates.relevance[known], True
+        for (pair, assessor), relevance in self._known():
+            self._record(pair, relevance, assessor)
+            self._n_answers[pair] += 1
+        known = self.candidates.judged
+        self._relevance[known] = self.candidates.relevance[known]
         self._re_estimate()
 
     def scores(self) -> Scores:
@@ -319,8 +327,9 @@ class IndependentModel(RelevanceModel):
     def influence(self) -> Floats:
         return self._sums.influence(self._variance)
 
-    def query_scores(self) -> tuple[Floats, Floats]:
-        return self._sums.query_scores(self._mean, self._variance)
+    def query_scores(self) -> tuple[Floats, Floats, Floats]:
+        within = self._sums.covariance * float(self.candidates.n_queries) ** 2  # queries are independent
+        return *self._sums.query_scores(self._mean, self._variance), within
 
     def ideal(self) -> Floats:
         return self._sums.ideal()

@@ -1,11 +1,11 @@
-"""Features of pairs: what runs, metadata, judgments and sound say about the relevance of a document (thesis 7.2.3).
+"""Features of pairs: what runs, metadata, judgments and similarity say of the relevance of a document (thesis 7.2.3).
 
 *Output-based* features need runs and metadata only. *Judgment-based* ones are means of what was judged so far, on the
-scale of relevance (grade / highest grade, 0 to 1). *Sound-based* ones need the similarity of documents, aSIM judgments
-too. A feature is NaN where it is not defined: no metadata, no sound, not retrieved by any system, nothing judged that
-would count. Two names with a colon between them are their product. Machine opinions are features too, by their own
-names. A pair is left out of its own judgment-based features. The published models were fitted with it inside, so that
-a document alone of its artist had its own judgment for a feature; ``own=True`` computes them so.
+scale of relevance (grade / highest grade, 0 to 1). Others need the similarity of documents, aSIM judgments too. A
+feature is NaN where it is not defined: no metadata, unknown to the similarity, not retrieved by any system, nothing
+judged that would count. Two names with a colon between them are their product. Machine opinions are features too, by
+their own names. A pair is left out of its own judgment-based features. The published models were fitted with it inside,
+so that a document alone of its artist had its own judgment for a feature; ``own=True`` computes them so.
 
 Similarity is also a Gaussian effect, the cluster hypothesis (Hearst and Pedersen 1996, doi:10.1145/243199.243216):
 within a query, the relevance of two documents varies together as far as they are similar. Similarities S of the
@@ -14,7 +14,7 @@ common, which belongs to the query; negative eigenvalues, which a similarity may
 0. K is kept as loadings, K ≈ L L', of its few largest eigenvalues. Where the last of these would be one of several
 equal ones, none of them is kept, for which came first would be chance: documents that are all equally unlike share
 nothing. One factor for all queries makes the mean of diagonals 1, so that the variance of the effect is comparable with
-others, and a query whose documents sound much the same has little of it.
+others, and a query whose documents are much the same has little of it.
 
 Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013.
 """
@@ -182,7 +182,7 @@ class Evidence:
     def alike(self) -> tuple[Floats, ...]:
         """Similarity of the documents of each query, (1 + pairs) x (1 + pairs), the query itself first.
 
-        NaN in rows and columns of documents without sound; everywhere where the candidates have no similarity.
+        NaN in rows and columns of documents that it does not know; everywhere where the candidates have no similarity.
         """
         c = self.candidates
         names = [[query, *c.document[c.rows(q)]] for q, query in enumerate(c.queries)]
@@ -287,12 +287,12 @@ def a_art(evidence: Evidence, known: Known) -> Floats:
     return _mean_of_group(evidence.artist_groups, known)
 
 
-# Sound-based
+# Similarity-based
 
 
 @feature("sSIM")
 def s_sim(evidence: Evidence, known: Known) -> Floats:
-    """Similarity of the document and the query; the query must be a document with sound itself."""
+    """Similarity of the document and the query; the similarity must know the query as a document."""
     return np.concatenate([block[0, 1:] for block in evidence.alike])
 
 
@@ -301,7 +301,7 @@ def a_sim(evidence: Evidence, known: Known) -> Floats:
     """Level of relevance whose judged documents of the query are on average most similar to the document.
 
     Levels are those of the scale, ten on Fine (.05, .15, … .95), as in the thesis; the lower one of two that are
-    exactly as similar. Documents without sound count for nothing.
+    exactly as similar. Documents that the similarity does not know count for nothing.
     """
     c = evidence.candidates
     bounds, worth = cut_levels(c.scale)
@@ -357,7 +357,7 @@ def _mean_of_group(group: Ints, known: Known) -> Floats:
 
 
 MOST_EFFECTS = 6
-"""Most effects of sound within a query."""
+"""Most effects of similarity within a query."""
 _LEAST = 1e-9  # eigenvalues below this, or this share of the largest, are rounding: similarities go up to 1
 _EQUAL = 1e-6  # eigenvalues that differ by less than this share are equal
 _STEPS = 4  # the part of the diagonal that loadings leave is rounded to quarters: few variances are quick to draw from
@@ -365,10 +365,10 @@ _STEPS = 4  # the part of the diagonal that loadings leave is rounded to quarter
 
 @dataclass(frozen=True, eq=False)
 class SoundEffects:
-    """Effects of sound in queries: ``value[e]`` is how much pair ``pair[e]`` has of effect ``number[e]`` of its query.
+    """Effects of similarity: ``value[e]`` is how much pair ``pair[e]`` has of effect ``number[e]`` of its query.
 
-    ``own`` is the part of the diagonal of K that effects leave to each pair, in quarters; 1 for pairs without sound,
-    which are like nothing else. ``heard`` says which pairs have sound.
+    ``own`` is the part of the diagonal of K that effects leave to each pair, in quarters; 1 for pairs that it does
+    not know, which are like nothing else. ``heard`` says which it knows.
     """
 
     pair: Ints
@@ -379,7 +379,7 @@ class SoundEffects:
 
 
 def sound_effects(evidence: Evidence, *, most: int = MOST_EFFECTS) -> SoundEffects:
-    """Effects of sound of all pairs."""
+    """Effects of similarity of all pairs."""
     n, offsets = len(evidence.candidates), evidence.candidates.offsets
     heard, diagonal = np.zeros(n, dtype=np.bool_), np.zeros(n)
     blocks = []  # pairs with sound, and their loadings, of each query

@@ -10,25 +10,36 @@ import numpy as np
 from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance import judging
+from adjudge.relevance.audit import Audit
 from adjudge.relevance.base import mean_of_pairs
 from adjudge.relevance.calibration import Calibration, Calibrations
-from adjudge.relevance.session import RankedSystem, Session, SystemPair, confidence_figure
+from adjudge.relevance.session import Assessors, RankedSystem, Session, SystemPair, confidence_figure
 from adjudge.relevance.simulation import Simulations, method_name
+from adjudge.relevance.worth import NextSteps
 from adjudge.reporting.document import Block, Paragraph, Section, TableBlock, section
 from adjudge.tables import Heading
-from adjudge.text import listed, percent
+from adjudge.text import counted, listed, percent
 from adjudge.users.report import Evidence
 
 _SHOWN_PAIRS = 30
 _HOLD = "95 % intervals of differences that hold the truth, over all shares"
 _DISTANCE = "mean distance of claimed confidence and accuracy"
+_FEWEST, _JUDGED_EACH = 10, 3  # queries with a relevant document, and documents judged of each
+_KNOWN_ITEM = (
+    "No query has two relevant documents so far. If each has one by design, as in known-item search, this estimator "
+    "expects too many, and its intervals are too narrow: ask for known_item."
+)
 
 
 @checked(confidence=CONFIDENCE)
 def estimate_section(
-    session: Session, *, confidence: float = 0.95, history: Sequence[tuple[int, float]] = ()
+    session: Session,
+    *,
+    confidence: float = 0.95,
+    history: Sequence[tuple[int, float]] = (),
+    steps: NextSteps | None = None,
 ) -> Section:
-    """The ranking as far as it is known, who is tied with whom, and what was saved."""
+    """The ranking as far as it is known, who is tied with whom, what was saved, and what to pay for next."""
     ranked, pairs = session.ranking(confidence=confidence), session.pairs(confidence=confidence)
     level, measure = percent(confidence), session.scoring.measure
     tied = f"confidence in the order below {level}, or a difference within {session.goal.zone:g}"
@@ -37,10 +48,14 @@ def estimate_section(
         "Estimated ranking.",
         (
             {
-                Heading("Rank"): f"{row.rank}",
+                Heading("Rank", about=f"and those that are possible, for all systems at once with {level}"): (
+                    f"{row.rank} [{row.rank_low}, {row.rank_high}]"
+                ),
                 Heading("System", "left"): row.system,
                 Heading(measure, about="expected score with everything judged"): f"{row.score:.3f}",
                 Heading(f"{level} interval"): f"[{row.low:.3f}, {row.high:.3f}]",
+                Heading("P(best)", about="probability to have the highest score"): percent(row.p_best, 1),
+                Heading(f"P(top {session.goal.top})", about="probability to be among the first"): percent(row.p_top, 1),
                 Heading("Not told apart from", "left", tied): listed(row.tied, most=6),
             }
             for row in ranked
@@ -58,7 +73,48 @@ def estimate_section(
         blocks.append(_undecided_pairs(pairs, level))
     if pairs:
         blocks.append(pairs.figure())
+    if steps is not None:
+        blocks.append(steps_table(steps) if len(steps) > 1 else Paragraph(f"{steps.title}: nothing. {steps.notes[0]}"))
+    if assessors := session.assessors:
+        blocks.append(_assessors_table(assessors))
     return Section("estimate", "The ranking so far", tuple(blocks))
+
+
+def _assessors_table(assessors: Assessors) -> TableBlock:
+    """Leniency and noise of each assessor."""
+    rows = (
+        {
+            Heading("Assessor", "left"): row.assessor,
+            Heading("Judgments"): f"{row.n_judged:,}",
+            Heading("Leniency", about="how much higher grades are than those of all"): (
+                f"{row.leniency:.2f} [{row.leniency_low:.2f}, {row.leniency_high:.2f}]"
+            ),
+            Heading("Noise", about="how far grades are from what assessors say on average, but for leniency"): (
+                f"{row.noise:.2f} [{row.noise_low:.2f}, {row.noise_high:.2f}]"
+            ),
+            Heading("Reliability", about="share of relevance in the variance of grades"): f"{row.reliability:.2f}",
+        }
+        for row in assessors
+    )
+    caption = f"{assessors.title}. {' '.join(assessors.notes)}"
+    return TableBlock.of("instruments", caption, rows, assessors.to_dicts())
+
+
+def steps_table(steps: NextSteps) -> TableBlock:
+    """What a budget buys."""
+    rows = (
+        {
+            Heading("Step", "left"): step.step,
+            Heading("These queries", about="expected confidence in signs on these queries"): _known(step.here),
+            Heading("New queries", about="the same for queries like these"): _known(step.new),
+        }
+        for step in steps
+    )
+    return TableBlock.of("next-steps", f"{steps.title}. {' '.join(steps.notes)}", rows, steps.to_dicts())
+
+
+def _known(confidence: float | None) -> str:
+    return "–" if confidence is None else f"{confidence:.3f}"
 
 
 def _estimate_sentences(
@@ -68,8 +124,15 @@ def _estimate_sentences(
     status, best = session.status(), ranked[0]
     score = f"{best.score:.3f} [{best.low:.3f}, {best.high:.3f}]"
     leader = f"{best.system} has the highest expected {session.scoring.measure}, {score}"
+    if len(ranked) > 1:
+        leader += f"; it is the best with probability {percent(best.p_best, 1)}"
     if best.tied:
-        leader += f", and is not told apart from {listed(best.tied, most=3)}"
+        ties = {pair.other for pair in pairs if pair.system == best.system and pair.verdict == "tie"}
+        open_, near = ([name for name in best.tied if (name in ties) is tie] for tie in (False, True))
+        parts = [f"is not told apart from {listed(open_, most=3)}"] if open_ else []
+        within = f" within {session.goal.zone:.3g}" if session.goal.zone else ""
+        parts += [f"is tied with {listed(near, most=3)}{within}"] if near else []
+        leader += f", and {' and '.join(parts)}"
     elif len(ranked) > 1:
         leader += f", and is better than all others with a confidence of {level}"
     left = status.n_candidates - status.n_judged
@@ -78,15 +141,32 @@ def _estimate_sentences(
     stop = "Judging should go on" if not status.done else f"Judging can stop{f', {left:,} saved' if left else ''}"
     first = f"{status.n_judged:,} of {status.n_candidates:,} candidates are judged. {stop}: {status.reason}."
     second = (
-        f"Of {len(pairs)} pairs of systems {counts['better']} are told apart, {counts['tie']} tied within "
-        f"{session.goal.zone:.3g}, {counts['open']} are open. Mean confidence in their order is "
+        f"Pairs of systems: {counts['better']:,} of {len(pairs):,} told apart, {counts['tie']:,} tied within "
+        f"{session.goal.zone:.3g}, {counts['open']:,} open. Mean confidence in their order is "
         f"{sure:.3f}, expected τ {2 * sure - 1:.2f}."
     )
     third = (
-        f"Estimator {session.estimator}, {session.scoring.measure}. Scores are those of these queries with everything "
-        "judged; intervals say what is not judged yet, not what other queries would say."
+        f"Estimator {session.estimator}, {session.scoring.measure}. Scores, intervals and ranks are those of these "
+        "queries with everything judged."
     )
-    return [f"{leader}.", first, second, third] if pairs else [f"{leader}.", first, third]
+    if best.p_best_new is not None and pairs:
+        third += (
+            f" On new queries like these, {best.system} is the best with probability {percent(best.p_best_new, 1)}, "
+            f"and mean confidence in the order of two systems is {status.mean_confidence_new:.3f}."
+        )
+    said = [f"{leader}.", first, second, third] if pairs else [f"{leader}.", first, third]
+    return [*said, _KNOWN_ITEM] if session.estimator == "hierarchical" and _one_relevant_each(session) else said
+
+
+def _one_relevant_each(session: Session) -> bool:
+    """Whether no query has two relevant documents, though enough of them have one and others judged."""
+    pool, judged = session.candidates, session.model.judged
+    if pool.scale.levels != 2:
+        return False
+    n_judged = np.bincount(pool.query[judged], minlength=pool.n_queries)
+    n_relevant = np.bincount(pool.query[judged], session.model.mean[judged] > 0.5, minlength=pool.n_queries)
+    found = n_relevant == 1
+    return bool(n_relevant.max() == 1 and found.sum() >= _FEWEST and n_judged[found].mean() >= _JUDGED_EACH)
 
 
 def _undecided_pairs(pairs: Sequence[SystemPair], level: str) -> TableBlock:
@@ -105,6 +185,44 @@ def _undecided_pairs(pairs: Sequence[SystemPair], level: str) -> TableBlock:
     )
     caption = f"Pairs that are tied or open, least sure first{more}."
     return TableBlock.of("open-pairs", caption, rows, [asdict(pair) for pair in pairs])
+
+
+def audit_section(audit: Audit) -> Section:
+    """Whether a random sample contradicts the model, how much it could have found, and its bounds of every claim."""
+    enough, pairs = 1 / (1 - audit.confidence), [row for row in audit.rows if row.other is not None]
+    found = {word: sum(row.verdict == word for row in pairs) for word in ("confirmed", "contradicted")}
+    mean, level = audit.rows[0], percent(audit.confidence)
+    first = (
+        f"{audit.title}. The audit hears judgments in an order that is drawn at random beforehand, up to the first "
+        f"document that is not judged: {audit.n_heard:,} of {audit.n_candidates:,} so far. {audit.strength}"
+    )
+    second = (
+        f"Evidence against all intervals of the model together is {audit.evidence:.2g}. If they hold the truth, the "
+        f"probability that it ever reaches {enough:.3g} is {1 - audit.confidence:.2g} at most, however often one looks."
+    )
+    third = (
+        f"By the audit alone, without any model, the mean score of all systems is from {mean.audit_low:.3f} to "
+        f"{mean.audit_high:.3f}; the model says {mean.expected:.3f}. It confirms the order of "
+        f"{counted(found['confirmed'], 'pair')} of systems, and contradicts {found['contradicted']}."
+    )
+    shown = sorted(audit.rows, key=lambda row: (row.verdict == "open", -row.evidence))[:_SHOWN_PAIRS]
+    rows = (
+        {
+            Heading("System", "left"): row.system,
+            Heading("Other", "left"): row.other or "",
+            Heading("Model"): f"{row.expected:.3f}",
+            Heading(f"{level} interval"): f"[{row.low:.3f}, {row.high:.3f}]",
+            Heading("Audit", about="bounds by the audit alone"): f"[{row.audit_low:z.3f}, {row.audit_high:z.3f}]",
+            Heading("Evidence", about="against the model's interval"): f"{row.evidence:.2g}",
+            Heading("Verdict", "center"): row.verdict,
+        }
+        for row in (row for row in audit.rows if row in shown)
+    )
+    more = f" ({_SHOWN_PAIRS} of {len(audit.rows)})" if len(audit.rows) > _SHOWN_PAIRS else ""
+    caption = f"What the model says of scores and differences, and bounds by the audit alone{more}."
+    table = TableBlock.of("audited-claims", caption, rows, audit.to_dicts())
+    figures = (audit.figure(),) if audit.path else ()
+    return Section("audit", "Audit", (*(Paragraph(text) for text in (first, second, third)), table, *figures))
 
 
 def simulation_section(runs: Simulations, goal: str) -> Section:

@@ -11,7 +11,10 @@ import json
 from collections import Counter
 from collections.abc import Collection as Pairs
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from inspect import signature
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,26 +22,31 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge._version import __version__
-from adjudge.arrays import Floats
-from adjudge.checks import CONFIDENCE, COUNT, SEED, SEVERAL, checked
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import CONFIDENCE, COUNT, SEED, SEVERAL, SHARE_BELOW_ALL, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.io import write_whole
 from adjudge.model.collection import COLLECTION, Collection, Similarity
 from adjudge.model.scales import Scale, parse_scale
+from adjudge.parallel import one_thread
+from adjudge.relevance.audit import Audit, AuditTrail, audit_claims, audit_order
 from adjudge.relevance.base import (
+    ESTIMATORS,
     OPTIONS,
     EstimatorOptions,
     RelevanceModel,
     View,
     default_measure,
     estimable,
+    mean_of_pairs,
     scoring,
     start,
 )
 from adjudge.relevance.candidates import CANDIDATES, Candidates, Opinion
 from adjudge.relevance.candidates import candidates as candidates_of
-from adjudge.relevance.choosing import GOAL, RULES, Ask, Goal, as_goal, choose
+from adjudge.relevance.choosing import GOAL, RULES, SECOND, Ask, Goal, as_goal, choose
+from adjudge.relevance.hierarchical.model import HierarchicalModel
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import Curve, Curves, Forest, PairMatrix, Panel, curves, forest, pair_matrix
 from adjudge.results import Column, Record, Rows, figure
@@ -46,6 +54,10 @@ from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 
 Pair = tuple[str, str]
+Judgment = tuple[str, str, float] | tuple[str, str, float, str]
+"""Query, document, grade, and where it is known the assessor."""
+_EVERY, _TO_LEARN = 10, 20  # second opinions to learn noise from: one per 10 judgments, up to 20
+_WIDE = 1.959963984540054  # half of a 95 % interval, in standard deviations
 _STATE = {
     "measure": str,
     "estimator": str,
@@ -61,16 +73,33 @@ _STATE = {
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """A system in the estimated ranking: expected score with its interval, and systems it cannot be told from.
+    """A system in the estimated ranking: expected score with its interval, possible ranks, and chances to be on top.
 
-    Systems of the same expected score share a rank. ``tied`` are the systems of its ``tie`` and ``open`` pairs.
+    Systems of the same expected score share a rank. Ranks from ``rank_low`` to ``rank_high`` are possible, for all
+    systems at once. ``tied`` are the systems of its ``tie`` and ``open`` pairs. All is about these queries with
+    everything judged, but ``p_best_new``.
     """
 
-    rank: Annotated[int, Column("place in the ranking; systems of the same score share it", "d")]
+    rank: Annotated[
+        int,
+        Column("rank by the expected score, the same for the same score; possible ranks", "d",
+               ends=("rank_low", "rank_high")),
+    ]  # fmt: skip
     system: Annotated[str, Column("the system", key=True)]
     score: Annotated[float, Column("expected score", ".3f", ends=("low", "high"))]
     low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
     high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    rank_low: Annotated[int, Column("best rank that is possible", "d", shown=False)]
+    rank_high: Annotated[int, Column("worst rank that is possible", "d", shown=False)]
+    tier: Annotated[
+        int, Column("a tier begins where a system is shown to be worse than the first of the tier above", "d")
+    ]
+    p_best: Annotated[float, Column("probability to have the highest score", ".1f %", label="P(best)")]
+    p_top: Annotated[float, Column("probability to be among the first by score", ".1f %", label="P(top)")]
+    p_best_new: Annotated[
+        float | None,
+        Column("probability to be the best on queries like these", ".1f %", label="P(best), new queries"),
+    ]
     tied: Annotated[tuple[str, ...], Column("systems that it cannot be told from", label="cannot be told from")]
 
 
@@ -78,8 +107,9 @@ class RankedSystem:
 class SystemPair:
     """Two systems, the one that is probably better first.
 
-    ``confidence`` is that of the sign. ``verdict`` is ``better`` where that is high enough, ``tie`` where the
-    difference is almost surely smaller than the zone, else ``open``.
+    ``confidence`` is that of the sign on these queries, ``confidence_new`` on queries like these. ``verdict`` is
+    ``better`` where the former is high enough, ``tie`` where the difference is almost surely smaller than the zone,
+    else ``open``.
     """
 
     system: Annotated[str, Column("the system that is probably better", key=True)]
@@ -88,6 +118,7 @@ class SystemPair:
     low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
     high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
     confidence: Annotated[float, Column("confidence in the sign of the difference", ".3f")]
+    confidence_new: Annotated[float | None, Column("the same for queries like these", ".3f", label="for new queries")]
     verdict: Annotated[str, Column("better, tie or open")]
 
 
@@ -100,6 +131,10 @@ class Status(Record):
     value: Annotated[float, Column("what the goal is about, as it is now", ".3f", label="goal now")]
     wanted: Annotated[float, Column("what the goal wants", ".3f", label="goal wanted")]
     mean_confidence: Annotated[float, Column("mean confidence over pairs of systems", ".3f")]
+    mean_confidence_new: Annotated[
+        float | None, Column("mean confidence in the signs of differences on queries like these", ".3f",
+                             label="for new queries")
+    ]  # fmt: skip
     done: Annotated[bool, Column("whether judging can stop")]
     reason: Annotated[str, Column("why it can, or should not", shown=False)]
 
@@ -107,6 +142,27 @@ class Status(Record):
     def title(self) -> str:
         """Why judging can stop, or should not."""
         return self.reason
+
+
+@dataclass(frozen=True)
+class Assessor:
+    """An assessor as an instrument. Leniency is 0 for what assessors say on average, noise a standard deviation."""
+
+    assessor: Annotated[str, Column("the assessor", key=True)]
+    n_judged: Annotated[int, Column("judgments", ",d", label="judgments")]
+    leniency: Annotated[float, Column("how much higher grades are than those of all", ".2f",
+                                      ends=("leniency_low", "leniency_high"))]  # fmt: skip
+    leniency_low: Annotated[float, Column("lower end of its interval", ".2f", shown=False)]
+    leniency_high: Annotated[float, Column("upper end of its interval", ".2f", shown=False)]
+    noise: Annotated[float, Column("how far grades are from what assessors say on average, but for leniency", ".2f",
+                                   ends=("noise_low", "noise_high"))]  # fmt: skip
+    noise_low: Annotated[float, Column("lower end of its interval", ".2f", shown=False)]
+    noise_high: Annotated[float, Column("upper end of its interval", ".2f", shown=False)]
+    reliability: Annotated[float, Column("share of relevance in the variance of grades, but for leniency", ".2f")]
+
+
+class Assessors(Rows[Assessor]):
+    """Assessors as instruments; none where judgments are exact."""
 
 
 class EstimatedRanking(Rows[RankedSystem]):
@@ -176,8 +232,10 @@ def confidence_figure(
 class Session:
     """Judging with one estimator, one rule and one goal.
 
-    ``goal`` may be the name of one. ``options`` go to the estimator. ``seed`` decides between candidates that are
-    equally telling.
+    ``goal`` may be the name of one. The usual ``rule`` is the one that serves the goal. ``options`` go to the
+    estimator. ``seed`` decides between candidates that are equally telling. ``per_pair`` is how many assessors may
+    judge the same pair where that tells more than another document; judgments then are answers with noise. ``audit`` is
+    the share of judgments that go to a random sample, by which :meth:`audit` checks the model.
 
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
@@ -193,38 +251,50 @@ class Session:
     ([('a', 0.75), ('b', 0.25)], True)
     """
 
-    @checked(goal=GOAL, seed=SEED, options=OPTIONS)
+    @checked(goal=GOAL, seed=SEED, options=OPTIONS, per_pair=COUNT, audit=SHARE_BELOW_ALL)
     def __init__(
         self,
         candidates: Candidates,
         measure: str,
         *,
         estimator: str = "hierarchical",
-        rule: str = "information",
+        rule: str | None = None,
         goal: Goal | str | None = None,
         seed: Seed = 0,
         options: EstimatorOptions | Mapping[str, Any] | None = None,
+        per_pair: int = 1,
+        audit: float = 0.0,
     ) -> None:
         seed = as_seed(seed)
         self.candidates = candidates
         self.scoring = scoring(measure, candidates.scale)
         if len(self.scoring.weights) != candidates.cutoff:
             raise AdjudgeError(f"{self.scoring.measure}: expected candidates of that cutoff, got {candidates.cutoff}")
-        for relevance in np.unique(candidates.relevance[candidates.judged]):
-            self._check_binary(float(relevance))
-        self.estimator, self.rule, self.goal, self.seed = estimator, rule, as_goal(goal), seed
-        self.options = dict(options or {})
+        self.estimator, self.goal, self.seed, self.per_pair = estimator, as_goal(goal), seed, per_pair
+        self.rule = rule or self.goal.rule
+        if per_pair > 1 and "noisy" not in signature(ESTIMATORS[estimator]).parameters:
+            raise AdjudgeError(f"{estimator}: 'per_pair' must be 1, as it weighs no assessors, got {per_pair}")
+        self.options = {**(options or {}), **({"noisy": True} if per_pair > 1 else {})}
+        self.audit_share = audit
         self._priority: Floats = np.random.default_rng(seed).permutation(len(candidates)).astype(np.float64)
         self._replay([])
 
-    def _replay(self, judgments: Sequence[tuple[str, str, float]]) -> None:
+    @one_thread()
+    def _replay(self, judgments: Sequence[Judgment]) -> None:
         """Begin again, and learn these judgments."""
         self.model: RelevanceModel = start(self.estimator, self.candidates, self.scoring, **self.options)
+        known = self.candidates.relevance[self.candidates.judged]
+        if self.model.weighs_assessors and self.candidates.answers is not None:
+            known = self.candidates.answers.relevance
+        for relevance in np.unique(known):
+            self._check_binary(float(relevance))
         self._ask: Ask = RULES[self.rule](self.model)
         self._view: View | None = None
-        self.judgments: list[tuple[str, str, float]] = []
-        for query, document, grade in judgments:
-            self.judge(query, document, grade)
+        self._trail: AuditTrail | None = None
+        self._answers = np.bincount([pair for pair, _ in self.model.answers], minlength=len(self.candidates))
+        self.judgments: list[Judgment] = []
+        for judgment in judgments:
+            self.judge(*judgment)
 
     def __repr__(self) -> str:
         settings = f"{self.scoring.measure}, {self.estimator}, {self.rule}"
@@ -235,49 +305,147 @@ class Session:
     def view(self) -> View:
         """What the model says now."""
         if self._view is None:
-            self._view = View(self.model, self.goal.zone)
+            self._view = self.goal.view(self.model)
         return self._view
 
+    @one_thread()
     @checked(n=COUNT)
-    def next(self, n: int = 1, *, exclude: Pairs[Pair] = ()) -> list[Pair]:
-        """Up to n candidates, the most telling first; ``exclude`` are being judged by others."""
-        utility = self._ask(self.view)
-        if exclude:
-            utility = utility.astype(np.float64, copy=True)
-            utility[[self.candidates.find(*pair) for pair in exclude]] = np.nan
-        return [self.pair(place) for place in choose(utility, self.view, self._priority, n)]
+    def next(self, n: int = 1, *, exclude: Pairs[Pair] = (), second: bool | None = None) -> list[Pair]:
+        """Up to n candidates, the most telling first; ``exclude`` are being judged by others.
+
+        With ``per_pair`` above 1, judged ones are among them where another assessor's opinion tells more. Of the first
+        200 judgments every tenth is such an opinion, for nothing else tells how noisy assessors are. ``second`` asks
+        for opinions of judged candidates alone, or for none of them. With an audit, some come from its order instead:
+        which of the judgments to come these are follows from how many are made and being made.
+        """
+        utility = self._ask(self.view).astype(np.float64, copy=True)
+        others = [self.candidates.find(*pair) for pair in exclude]
+        turns, drawn = ([], []) if second else self._draw(n, others)
+        utility[[*others, *drawn]] = np.nan
+        chosen = self._telling(n - len(drawn), utility, second) if n > len(drawn) else []
+        for turn, place in zip(turns, drawn, strict=False):
+            chosen.insert(turn, place)
+        return [self.pair(place) for place in chosen]
+
+    def _telling(self, n: int, utility: Floats, second: bool | None) -> list[int]:
+        """The n candidates that tell most, opinions that are lacking first."""
+        among = self._open if second is None else self.view.open
+        if second:
+            among = self.model.judged & (self._answers < max(self.per_pair, 2))
+        again = iter(self._to_learn(utility, n) if second is None else ())
+        others = iter(choose(utility, self.view, self._priority, n, among))
+        before, had, places = self.view.n_answers, self.view.n_answers - self.view.n_judged, list[int]()
+        for more in range(1, n + 1):
+            due = had < min((before + more) // _EVERY, _TO_LEARN)
+            place = next(chain(*((again, others) if due else (others, again))), None)
+            if place is None:
+                break
+            had += due
+            places.append(place)
+        return places
+
+    def _to_learn(self, utility: Floats, n: int) -> list[int]:
+        """The most telling of the second opinions that are due within n judgments; their utility is used up."""
+        lacking = min((self.view.n_answers + n) // _EVERY, _TO_LEARN) - (self.view.n_answers - self.view.n_judged)
+        if self.per_pair == 1 or lacking <= 0:
+            return []
+        found = choose(utility, self.view, self._priority, min(lacking, n), self._open & ~self.view.open)
+        utility[found] = np.nan
+        return found
+
+    @property
+    def _open(self) -> Mask:
+        """Which candidates can be asked for."""
+        return self._answers < (self.per_pair if self.rule in SECOND else 1)
+
+    def _draw(self, n: int, others: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Which of the next n judgments are of the audit, and the candidates that are next in its order."""
+        if not self.audit_share:
+            return [], []
+        is_open = self.view.open.copy()
+        begun = self.view.n_judged + len({place for place in others if is_open[place]})
+        due = np.floor(np.arange(begun, begun + n + 1) * self.audit_share + 1e-9)
+        turns = np.flatnonzero(np.diff(due)).tolist()
+        if not turns:
+            return [], []
+        is_open[list(others)] = False
+        return turns, self._audit_order[is_open[self._audit_order]][: len(turns)].tolist()
+
+    @cached_property
+    def _audit_order(self) -> Ints:
+        return audit_order(self.candidates, self.scoring, self.seed)
+
+    @checked(confidence=CONFIDENCE)
+    def audit(self, *, confidence: float = 0.95) -> Audit:
+        """What a random sample says of what the model says; see :mod:`adjudge.relevance.audit`.
+
+        Of nDCG and other ratios the numerator is audited, of measures like AP relevance by the weights of their ranks.
+        Of several opinions about a candidate the first is heard.
+
+        >>> import adjudge as aj
+        >>> session = aj.judging(aj.demo(queries=10, depth=5), "CG@5")
+        >>> session.audit().title, session.audit().contradicted
+        ('Audit of CG@5: not contradicted after 336 audited judgments', False)
+        """
+        if self._trail is None:
+            self._trail = AuditTrail(self.candidates, self.scoring, self._audit_order)
+        relevance = self.candidates.relevance.copy()
+        for query, document, grade, *_ in reversed(self.judgments):
+            relevance[self.candidates.find(query, document)] = self.candidates.to_relevance(grade)
+        self._trail.hear(relevance)
+        view = self.view
+        if not self.scoring.linear:
+            known = replace(self.candidates, relevance=relevance)
+            view = self.goal.view(start(self.estimator, known, self._trail.scoring, **self.options))
+        return audit_claims(
+            self._trail,
+            view.scores,
+            view.quantile(confidence) * float(np.sqrt(view.model.inflation)),
+            told=(view.sign >= confidence) & (view.differences[0] != 0),
+            zone=self.goal.zone,
+            confidence=confidence,
+        )
 
     def pair(self, place: int) -> Pair:
         """Query and document of a candidate."""
         return self.candidates.queries[self.candidates.query[place]], self.candidates.document[place]
 
-    def judge(self, query: str, document: str, grade: float) -> None:
-        """Learn a grade."""
+    @one_thread()
+    def judge(self, query: str, document: str, grade: float, assessor: str = "") -> None:
+        """Learn a grade, and who gave it; another assessor may judge the same document."""
         place, relevance = self.candidates.find(query, document), self.candidates.to_relevance(grade)
         self._check_binary(relevance)
-        if self.model.judged[place]:
+        if (place, assessor) in self.model.answers:
+            whose = f" by {shown(assessor)}" if assessor else ""
             raise AdjudgeError(
-                f"Document {shown(document)} of query {shown(query)} is judged already; correct it instead."
+                f"Document {shown(document)} of query {shown(query)} is judged already{whose}; correct it instead."
             )
-        self.model.judge(place, relevance)
-        self.judgments.append((query, document, float(grade)))
+        if self._answers[place] and not self.model.weighs_assessors:
+            self._check_binary((self.model.mean[place] * self._answers[place] + relevance) / (self._answers[place] + 1))
+        by = (assessor,) if assessor else ()
+        self.model.judge(place, relevance, *by)
+        self._answers[place] += 1
+        self.judgments.append((query, document, float(grade), *by))
         self._view = None
 
-    def correct(self, query: str, document: str, grade: float) -> None:
+    def correct(self, query: str, document: str, grade: float, assessor: str = "") -> None:
         """Change a grade of this session; everything is learned again, as if it had been right at once."""
         self._check_binary(self.candidates.to_relevance(grade))
-        pairs = [(q, d) for q, d, _ in self.judgments]
-        if (query, document) not in pairs:
-            raise AdjudgeError(f"Document {shown(document)} of query {shown(query)} was not judged in this session.")
-        corrected = list(self.judgments)
-        corrected[pairs.index((query, document))] = (query, document, float(grade))
+        given = [(q, d, "".join(by)) for q, d, _, *by in self.judgments]
+        if (query, document, assessor) not in given:
+            by = f" by {shown(assessor)}" if assessor else ""
+            raise AdjudgeError(
+                f"Document {shown(document)} of query {shown(query)} was not judged in this session{by}."
+            )
+        corrected, place = list(self.judgments), given.index((query, document, assessor))
+        corrected[place] = (query, document, float(grade), *corrected[place][3:])
         self._replay(corrected)
 
     def undo(self) -> Pair:
         """Take the last grade back."""
         if not self.judgments:
             raise AdjudgeError("Nothing was judged in this session yet.")
-        query, document, _ = self.judgments[-1]
+        query, document, *_ = self.judgments[-1]
         self._replay(self.judgments[:-1])
         return query, document
 
@@ -290,14 +458,16 @@ class Session:
             )
 
     @property
+    @one_thread()
     def done(self) -> bool:
         """Whether the goal is reached, or nothing is left to judge."""
-        return self.goal.reached(self.view) or bool(self.model.judged.all())
+        return self.goal.reached(self.view) or not self._open.any()
 
+    @one_thread()
     def status(self) -> Status:
         """Where the session stands."""
         value, lacking = self.goal.value(self.view), self.goal.lacking(self.view)
-        if self.model.judged.all():
+        if not self._open.any():
             why = "everything is judged"
         elif not self.goal.met(self.view):
             why = f"the goal is not reached yet: {self.goal}, but it is {value:.3f}"
@@ -306,15 +476,18 @@ class Session:
             why = f"{counted(lacking, 'more judgment')} {verb} wanted before the model is believed"
         else:
             why = f"the goal is reached, {self.goal}"
-        sure = self.view.mean_confidence
-        return Status(self.view.n_judged, len(self.candidates), value, self.goal.wanted, sure, self.done, why)
+        here, new = self.view.mean_confidence, self.view.sign_elsewhere
+        elsewhere = None if new is None else mean_of_pairs(new)
+        n, most = self.view.n_judged, len(self.candidates)
+        return Status(n, most, value, self.goal.wanted, here, elsewhere, self.done, why)
 
+    @one_thread()
     @checked(points=SEVERAL)
     def history(self, *, points: int = 20) -> History:
         """Where it stood after some of its judgments, up to so many moments: everything is learned again on the way."""
         again = Session(
             self.candidates, self.scoring.measure, estimator=self.estimator, rule=self.rule, goal=self.goal,
-            seed=self.seed, options=self.options,
+            seed=self.seed, options=self.options, per_pair=self.per_pair,
         )  # fmt: skip
         marks = set(np.linspace(0, len(self.judgments), points).round().astype(int).tolist())
         rows = []
@@ -326,6 +499,7 @@ class Session:
         title = f"Confidence in the ranking by {self.scoring.measure}"
         return History(Status, tuple(rows), title, (f"Goal: {self.goal}.",))
 
+    @one_thread()
     @renamed(level="confidence")
     @checked(confidence=CONFIDENCE)
     def pairs(self, *, confidence: float = 0.95) -> EstimatedPairs:
@@ -333,11 +507,13 @@ class Session:
         expected, variance = self.view.differences
         halves = self.quantile(confidence) * np.sqrt(variance)
         names, verdicts, most, pairs = self.candidates.systems, self._verdicts(confidence), self.scoring.highest, []
+        new = self.view.sign_elsewhere
         for a, b in zip(*np.nonzero(self.view.upper), strict=True):
             first, second = (a, b) if expected[a, b] >= 0 else (b, a)
             mean, half, sure = expected[first, second], halves[a, b], float(self.view.sign[a, b])
             mean, low, high = np.clip([mean, mean - half, mean + half], -most, most).tolist()
-            pairs.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
+            elsewhere = None if new is None else float(new[a, b])
+            pairs.append(SystemPair(names[first], names[second], mean, low, high, sure, elsewhere, str(verdicts[a, b])))
         pairs.sort(key=lambda pair: (-pair.difference, pair.system, pair.other))
         return EstimatedPairs(SystemPair, tuple(pairs), f"Pairs of systems by {self.scoring.measure}")
 
@@ -351,6 +527,7 @@ class Session:
         """Standard deviations on each side of an interval of this confidence."""
         return self.view.quantile(confidence)
 
+    @one_thread()
     @renamed(level="confidence")
     @checked(confidence=CONFIDENCE)
     def ranking(self, *, confidence: float = 0.95) -> EstimatedRanking:
@@ -362,11 +539,52 @@ class Session:
         half = self.quantile(confidence) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
         score, low, high = np.clip([mean, mean - half, mean + half], 0.0, self.scoring.highest).tolist()
         rank = 1 + (self.view.differences[0] < 0).sum(axis=1)
-        order = np.argsort(rank, kind="stable")
+        order, ranks, (best, first) = np.argsort(rank, kind="stable"), self.view.ranks(confidence), self.view.chances
+        new = self.view.best_elsewhere
         doubt = self._verdicts(confidence) != "better"
-        tied = {s: tuple(names[o] for o in order if doubt[s, o] and o != s) for s in order}
-        ranked = tuple(RankedSystem(int(rank[s]), names[s], score[s], low[s], high[s], tied[s]) for s in order)
+        ranked = tuple(
+            RankedSystem(
+                rank=int(rank[s]),
+                system=names[s],
+                score=score[s],
+                low=low[s],
+                high=high[s],
+                rank_low=int(ranks.low[s]),
+                rank_high=int(ranks.high[s]),
+                tier=int(ranks.tier[s]),
+                p_best=float(best[s]),
+                p_top=float(first[s]),
+                p_best_new=None if new is None else float(new[s]),
+                tied=tuple(names[other] for other in order if doubt[s, other] and other != s),
+            )
+            for s in order
+        )
         return EstimatedRanking(RankedSystem, ranked, f"Estimated ranking by {self.scoring.measure}")
+
+    @property
+    def assessors(self) -> Assessors:
+        """Leniency and noise of each assessor, where pairs have answers of several or are to have them."""
+        model, most = self.model, self.candidates.scale.maximum
+        known = model.instruments() if isinstance(model, HierarchicalModel) else []
+        rows = []
+        for instrument in known:
+            half, wide = most * _WIDE * instrument.leniency_sd, float(np.exp(_WIDE * instrument.spread / 2))
+            lenient, noise = most * instrument.leniency, most * float(np.sqrt(instrument.noise))
+            rows.append(
+                Assessor(
+                    assessor=instrument.assessor or "(no name)",
+                    n_judged=instrument.n_judged,
+                    leniency=lenient,
+                    leniency_low=lenient - half,
+                    leniency_high=lenient + half,
+                    noise=noise,
+                    noise_low=noise / wide,
+                    noise_high=noise * wide,
+                    reliability=instrument.reliability,
+                )
+            )
+        note = "Leniency and noise are in grades; intervals hold with 95 %."
+        return Assessors(Assessor, tuple(rows), "Assessors as instruments", (note,))
 
     def to_dict(self) -> dict[str, Any]:
         """Settings and judgments: all that is needed to resume on the same candidates."""
@@ -378,6 +596,8 @@ class Session:
             "goal": asdict(self.goal),
             "seed": self.seed,
             "options": self.options,
+            "per_pair": self.per_pair,
+            "audit": self.audit_share,
             "candidates": fingerprint(self.candidates),
             "judgments": [list(judgment) for judgment in self.judgments],
         }
@@ -403,9 +623,12 @@ class Session:
         for name, kind in _STATE.items():
             if not isinstance(state, dict) or not isinstance(state.get(name), kind):
                 raise InputError(f"expected the state of a session, got one without {name!r}", source=source)
-        if state["candidates"] != fingerprint(candidates):
-            raise InputError("is of other runs, cutoff, scale, metadata, judgments or sound than these", source=source)
-        settings = {name: state[name] for name in ("estimator", "rule", "seed", "options")}
+        before = replace(candidates, answers=None)  # what version 1.0 knew
+        if state["candidates"] not in (fingerprint(candidates), "per_pair" not in state and fingerprint(before)):
+            raise InputError("is of other runs, cutoff, scale, metadata, judgments or hints than these", source=source)
+        candidates = candidates if "per_pair" in state else before
+        names = ("estimator", "rule", "seed", "options", "per_pair", "audit")  # the last two are new since version 1.0
+        settings = {name: state[name] for name in names if name in state}
         try:
             session = cls(candidates, state["measure"], goal=Goal(**state["goal"]), **settings)
             session._replay(state["judgments"])
@@ -427,6 +650,10 @@ def fingerprint(candidates: Candidates) -> str:
         digest.update(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
     for name in sorted(candidates.opinions):
         digest.update(name.encode() + np.ascontiguousarray(candidates.opinions[name]).tobytes())
+    if c.answers is not None:
+        digest.update(json.dumps(c.answers.assessors, ensure_ascii=False).encode())
+        for column in (c.answers.pair, c.answers.assessor, c.answers.relevance):
+            digest.update(np.ascontiguousarray(column).tobytes())
     if candidates.similarity is not None:
         digest.update(f"sound {candidates.similarity.digest}".encode())
     return digest.hexdigest()
@@ -452,7 +679,9 @@ def prepare_candidates(
     return str(parsed), candidates_of(data, cutoff=cutoff, scale=used, opinions=opinions, similarity=similarity)
 
 
-@checked(collection=COLLECTION | CANDIDATES, goal=GOAL, seed=SEED, options=OPTIONS)
+@checked(
+    collection=COLLECTION | CANDIDATES, goal=GOAL, seed=SEED, options=OPTIONS, per_pair=COUNT, audit=SHARE_BELOW_ALL
+)
 def judging(
     collection: Collection,
     measure: str | None = None,
@@ -461,17 +690,20 @@ def judging(
     opinions: Opinions | None = None,
     similarity: Similarity | None = None,
     estimator: str = "hierarchical",
-    rule: str = "information",
+    rule: str | None = None,
     goal: Goal | str | None = None,
     seed: Seed = 0,
     options: EstimatorOptions | Mapping[str, Any] | None = None,
+    per_pair: int = 1,
+    audit: float = 0.0,
 ) -> Session:
     """Start to judge a collection with as few judgments as the goal needs; what is judged already is learned.
 
     ``measure`` needs a cutoff: candidates are what systems retrieved up to it; the default is CG at 10, or at the depth
     of the runs where that is less. ``scale`` is needed where nothing is judged yet. ``opinions`` are machine opinions
-    by name, ``similarity`` is that of documents, by their sound for example
-    (:func:`adjudge.audio.sound_similarity`). The other settings are those of :class:`Session`.
+    by name, ``similarity`` is that of documents: :func:`adjudge.relevance.embedding_similarity`,
+    :func:`adjudge.relevance.text_similarity`, :func:`adjudge.audio.sound_similarity`, or what has ``among`` and
+    ``digest``. The other settings are those of :class:`Session`.
 
     >>> import adjudge as aj
     >>> session = judging(aj.demo(queries=10, depth=5), "CG@5", estimator="uniform")
@@ -480,4 +712,7 @@ def judging(
     """
     seed = as_seed(seed)
     name, pool = prepare_candidates(collection, measure, scale=scale, opinions=opinions, similarity=similarity)
-    return Session(pool, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)
+    return Session(
+        pool, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options, per_pair=per_pair,
+        audit=audit,
+    )  # fmt: skip

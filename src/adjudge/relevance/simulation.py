@@ -1,7 +1,8 @@
 """What judging would have cost: sessions on judged collections, with the judgments as the assessor.
 
-Candidates that nobody judged count as not relevant, as in effectiveness. Documents that were judged but that no system
-retrieved are left out: nobody would have been asked for them.
+Candidates that nobody judged count as not relevant, as in effectiveness. Queries without any judgment are left out of
+:func:`simulate_judging`: nothing is known of them. Documents that were judged but that no system retrieved are left
+out, too: nobody would have been asked for them.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from adjudge.checks import COUNT, SEED, WORKERS, checked
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import COLLECTION, Collection, Similarity
 from adjudge.model.scales import Scale
-from adjudge.parallel import Progress, run_calls
+from adjudge.parallel import Progress, one_thread, run_calls
 from adjudge.relevance.base import EstimatorOptions, Scoring, ideal_sums, scoring, start
 from adjudge.relevance.candidates import CANDIDATES, Candidates
-from adjudge.relevance.choosing import GOAL, Goal
+from adjudge.relevance.choosing import GOAL, Goal, as_goal
+from adjudge.relevance.lists import RankedPairs
 from adjudge.relevance.session import Opinions, Session, prepare_candidates
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
@@ -183,6 +185,8 @@ def method_name(run: Method) -> str:
 def true_scores(candidates: Candidates, scoring: Scoring) -> Floats:
     """Mean score of every system, unjudged candidates being not relevant."""
     relevance = np.nan_to_num(candidates.relevance)
+    if scoring.drawn is not None:
+        return RankedPairs(candidates, scoring.drawn).mean_scores(relevance)
     gains = scoring.entries(candidates) * relevance[candidates.entry_pair]
     sums = np.zeros((candidates.n_queries, candidates.n_systems))
     np.add.at(sums, (candidates.query[candidates.entry_pair], candidates.entry_system), gains)
@@ -192,13 +196,14 @@ def true_scores(candidates: Candidates, scoring: Scoring) -> Floats:
     return np.asarray(np.divide(sums, best, out=np.zeros_like(sums), where=best > 0).mean(axis=0))
 
 
+@one_thread()
 @checked(seed=SEED, batch=COUNT)
 def simulate(
     candidates: Candidates,
     measure: str,
     *,
     estimator: str = "hierarchical",
-    rule: str = "information",
+    rule: str | None = None,
     goal: Goal | str | None = None,
     at: Sequence[int | float] = (),
     seed: int = 0,
@@ -209,7 +214,8 @@ def simulate(
     """Judge candidates as a session asks, until its goal is reached and the last checkpoint is passed.
 
     ``at`` are checkpoints, in their order: numbers of judgments, or shares of the candidates below 1. ``batch``
-    candidates are asked at a time. ``until_end`` goes on to the last candidate.
+    candidates are asked at a time. The usual ``rule`` is the one that serves the goal. ``until_end`` goes on to the
+    last candidate.
     """
     retrieved = candidates.retrieved()
     known = replace(retrieved, relevance=np.nan_to_num(retrieved.relevance))
@@ -234,7 +240,9 @@ def simulate(
             session.judge(query, document, float(known.relevance[place]) * known.scale.maximum)
     if stop is None:  # pragma: no cover - the loop ends with everything judged, which is done
         raise AdjudgeError("The simulation ended before it stopped.")
-    return Simulation(estimator, rule, seed, len(known), tuple(checkpoints[mark] for mark in wanted), stop, reached)
+    return Simulation(
+        estimator, session.rule, seed, len(known), tuple(checkpoints[mark] for mark in wanted), stop, reached
+    )
 
 
 @checked(data=COLLECTION | CANDIDATES, goal=GOAL, seeds=COUNT, seed=SEED, workers=WORKERS)
@@ -243,7 +251,7 @@ def simulate_judging(
     measure: str | None = None,
     *,
     estimators: str | Sequence[str] = "hierarchical",
-    rules: str | Sequence[str] = "information",
+    rules: str | Sequence[str] | None = None,
     goal: Goal | str | None = None,
     at: Sequence[int | float] = (0.05, 0.1, 0.2),
     seeds: int = 5,
@@ -256,10 +264,10 @@ def simulate_judging(
 ) -> Simulations:
     """What low-cost judging would have cost on a judged collection, its judgments being the assessor.
 
-    Each of the ``estimators`` is tried with each of the ``rules``, ``seeds`` times, from ``seed`` on; the result is a
-    sequence with the sessions of each method. ``at`` are checkpoints: numbers of judgments, or shares of the candidates
-    below 1. ``workers`` are processes, one per core by default. The other settings are those of
-    :func:`adjudge.judging`.
+    Each of the ``estimators`` is tried with each of the ``rules``, by default the one that serves the goal, ``seeds``
+    times, from ``seed`` on; the result is a sequence with the sessions of each method. ``at`` are checkpoints: numbers
+    of judgments, or shares of the candidates below 1. ``workers`` are processes, one per core by default. The other
+    settings are those of :func:`adjudge.judging`.
 
     >>> import adjudge as aj
     >>> runs = aj.simulate(aj.demo(queries=10, depth=5), "CG@5", estimators="uniform", seeds=1, workers=1)
@@ -273,11 +281,12 @@ def simulate_judging(
     """
     seed = as_seed(seed)
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
+    pool = pool.of_judged_queries()
     asked = pool.retrieved().unjudged()
     for estimator in as_names(estimators):  # refuses and warns once, before the work starts
         start(estimator, asked, scoring(name, pool.scale))
     marks = sorted(set(at), key=lambda mark: mark if mark >= 1 else mark * len(asked))
-    methods = list(product(as_names(estimators), as_names(rules)))
+    methods = list(product(as_names(estimators), as_names(rules or as_goal(goal).rule)))
     calls = [
         partial(simulate, pool, name, estimator=estimator, rule=rule, goal=goal, at=marks, seed=seed + i)
         for estimator, rule in methods
@@ -285,8 +294,8 @@ def simulate_judging(
     ]
     results: list[Simulation] = run_calls(calls, workers=workers, progress=progress)
     runs = tuple(tuple(results[i * seeds : (i + 1) * seeds]) for i in range(len(methods)))
-    note = f"{counted(len(asked), 'candidate')}; means over {counted(seeds, 'order')} of ties. Goal: {goal or Goal()}."
-    return Simulations(SimulationRecord, runs, f"What judging would have cost, {name}", (note,))
+    note = f"{counted(len(asked), 'candidate')}; means over {counted(seeds, 'order')} of ties. Goal: {as_goal(goal)}."
+    return Simulations(SimulationRecord, runs, f"What judging would have cost, {name}", (note, *pool.notes))
 
 
 def as_names(given: str | Sequence[str]) -> list[str]:

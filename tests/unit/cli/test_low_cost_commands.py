@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.unit.cli.conftest import Terminal, typed
 
@@ -39,6 +40,28 @@ def few_judgments(n: int = 12) -> None:
 
 
 # estimate
+
+
+def test_an_audit_has_its_turns_in_a_batch_and_a_section_of_its_own(cli: Terminal) -> None:
+    """The file of judgments may be in any order; the seed decides what is drawn."""
+    ask = ["next", "runs", *FINE, *QUICK, "-n", "40", "--csv"]
+    plain, drawn = cli.rows(*ask), cli.rows(*ask, "--audit", "0.5")
+    assert plain != drawn
+    assert drawn != cli.rows(*ask, "--audit", "0.5", "--seed", "1")
+    grades = {
+        (row["query"], row["document"]): row["grade"]
+        for row in csv.DictReader(Path("fine.csv").read_text().splitlines())
+    }
+    lines = [f"{row['query']},{row['document']},{grades[row['query'], row['document']]}" for row in drawn]
+    found = []
+    for some in (lines, sorted(lines)):
+        Path("some.csv").write_text("\n".join(["query,document,grade", *some]) + "\n")
+        found.append(cli.json("estimate", "runs", "--judgments", "some.csv", *FINE, "--audit", "0.5")["audit"])
+    assert found[0] == found[1]
+    assert found[0]["n_heard"] >= 20
+    text = cli.out("estimate", "runs", "--judgments", "some.csv", *FINE, "--audit", "0.5")
+    assert f"Audit of CG@5: not contradicted after {found[0]['n_heard']} audited judgments." in text
+    assert "audited" not in cli.out("estimate", "runs", "--judgments", "some.csv", *FINE)
 
 
 def test_estimate_ranks_without_any_judgment(cli: Terminal) -> None:
@@ -165,7 +188,25 @@ def test_opinions_that_an_estimator_does_not_hear_are_said_to_be_unheard(cli: Te
     command = ["estimate", "runs", *FINE, "--opinions", "fine.csv"]
     assert cli.json(*command)["notes"] == []
     (note,) = cli.json(*command, *QUICK)["notes"]
-    assert note == "Opinions mean nothing to uniform: only hierarchical learns what they are worth."
+    assert note == "Opinions mean nothing to uniform: only hierarchical and known_item learn what they are worth."
+
+
+def test_similarity_of_files_is_taken_and_said(cli: Terminal) -> None:
+    """Texts and embeddings, averaged; both are inputs, with the identifiers beside an array."""
+    documents = sorted({line.split(",")[1] for line in Path("fine.csv").read_text().splitlines()[1:]})
+    np.save("v.npy", np.random.default_rng(1).standard_normal((len(documents), 3)))
+    Path("v.txt").write_text("\n".join(documents))
+    Path("t.csv").write_text("document,text\n" + "".join(f"{name},{name.replace('-', ' ')}\n" for name in documents))
+    few_judgments(30)
+    command = ["estimate", "runs", "--judgments", "few.csv", *FINE]
+    values = cli.json(*command, "--similarity", "v.npy", "--similarity", "t.csv")
+    assert values["notes"][-1] == "Similarity of documents by v.npy and t.csv is taken by hierarchical."
+    assert {"v.npy", "v.txt", "t.csv"} <= {Path(given["file"]).name for given in values["provenance"]["inputs"]}
+    known_item = ["--estimator", "known_item", "--similarity", "v.npy"]
+    note = cli.json("estimate", "runs", "--scale", "binary", "-m", "RR@5", *known_item)["notes"][-1]
+    assert note == "Similarity of documents by v.npy is taken by no estimator that is used."
+    means = [[row["score"] for row in cli.json(*command, *more)["ranking"]] for more in ([], ["--similarity", "v.npy"])]
+    assert means[0] != means[1]
 
 
 @pytest.mark.parametrize("measure", ["CG@5", "nDCG@5"])
@@ -231,6 +272,24 @@ def test_next_says_the_same_in_every_form(cli: Terminal) -> None:
     )
 
 
+def test_next_asks_for_second_opinions_and_estimate_says_what_assessors_are_worth(cli: Terminal) -> None:
+    command = ["next", "runs", *FINE, "--per-pair", "2"]
+    rows: list[str] = []
+    for n in (9, 1):
+        Path("mine.csv").write_text("query,document,grade,assessor\n" + "".join(rows))
+        known = ["--judgments", "mine.csv"] if rows else []
+        asked = cli.rows(*command, *known, "-n", str(n))
+        assert set(asked[0]) == {"query", "document", "grade", "assessor"}
+        rows += [f"{row['query']},{row['document']},{10 * i},{'ab'[n == 1]}\n" for i, row in enumerate(asked)]
+    assert rows[-1].split(",")[:2] in [row.split(",")[:2] for row in rows[:-1]]
+    Path("mine.csv").write_text("query,document,grade,assessor\n" + "".join(rows))
+    assert all(row["judged_by"] in ([], ["a"]) for row in cli.json(*command, "--judgments", "mine.csv")["next"])
+    found = cli.json("estimate", "runs", "--judgments", "mine.csv", *FINE)
+    assert [(row["assessor"], row["n_judged"]) for row in found["assessors"]] == [("a", 9), ("b", 1)]
+    assert found["status"]["n_judged"] == 9
+    assert "Assessors as instruments" in cli.out("estimate", "runs", "--judgments", "mine.csv", *FINE)
+
+
 # simulate and calibrate
 
 
@@ -263,8 +322,8 @@ def test_simulate_compares_methods(cli: Terminal) -> None:
 def test_calibrate_compares_claims_with_the_truth(cli: Terminal) -> None:
     command = ["calibrate", "fine.csv", "runs", *FINE, *QUICK, "--samples", "2", "--systems", "4", "--workers", "1"]
     assert "Claims compared with the truth, means of 2 parts" in cli.out(*command)
-    rows = cli.rows(*command, "--at", "0.3", "--at", "0.1")
-    assert [row["share"] for row in rows] == ["0.1", "0.3"]
+    rows = cli.rows(*command, "--at", "0.3", "--at", "0")
+    assert [row["share"] for row in rows] == ["0.0", "0.3"]
     assert cli.json(*command)["methods"][0]["samples"] == 2
     cli.out(*command, "-o", "c.html", "--figures", "figures")
     assert "Can confidence be trusted" in Path("c.html").read_text()
@@ -291,10 +350,10 @@ def test_help_names_every_choice(command: str, cli: Terminal) -> None:
 JUDGED = ["simulate", "fine.csv", "runs", *FINE, *QUICK]
 CASES: list[tuple[list[str], str]] = [
     (["estimate", "runs", *QUICK], "Expected a scale, as nothing is judged yet"),
-    (["estimate", "runs", "--scale", "fine", "-m", "AP"], "AP: effectiveness can be estimated for CG, DCG"),
+    (["estimate", "runs", "--scale", "fine", "-m", "Bpref"], "Bpref: effectiveness can be estimated for CG, DCG"),
     (["estimate", "runs", "--scale", "fine", "-m", "nDCG"], "nDCG: expected a cutoff, such as nDCG@5"),
-    (["estimate", "runs", "--scale", "fine", "-m", "CG(gain=exp)@5"], "linear gains only"),
-    (["estimate", "runs", "--scale", "fine", "-m", "P@5", *QUICK], "P@5: expected a binary scale"),
+    (["estimate", "runs", "--scale", "fine", "-m", "AP@5", *QUICK], "AP@5: only hierarchical and known_item"),
+    (["estimate", "runs", "--scale", "fine", "-m", "P@5", *QUICK], "P@5: only hierarchical and known_item"),
     (["estimate", "runs", *FINE, "--rule", "best"], "No selection rule is called 'best'"),
     (["estimate", "runs", *FINE, *QUICK, "--confidence", "2"], "'confidence' must be in (0, 1), got 2"),
     (["estimate", "runs", *FINE, *QUICK, "--seed", "x"], "'seed' must be a whole number of at least 0, got 'x'"),
@@ -306,6 +365,7 @@ CASES: list[tuple[list[str], str]] = [
     (["estimate", "comma_run.txt", *FINE, *QUICK], "comma_run.txt:1: expected a finite number as score, got '2,5'"),
     (["estimate", "runs", "--judgments", "other.txt", *FINE, *QUICK], "No query of the runs is judged"),
     (["estimate", "runs", "--opinions", "other.txt", *FINE, *QUICK], "Opinions 'other': expected some about"),
+    (["estimate", "runs", *FINE, *QUICK, "--similarity", "nowhere.npy"], "nowhere.npy: cannot be read"),
     (["estimate", "runs", "--judgments", "high.txt", *FINE, *QUICK], "expected grades on the scale fine"),
     (["estimate", "runs", *FINE, *QUICK, "--opinions", "other.txt", "-o", "other.txt"], "is an input, and would be"),
     (["estimate", "runs", *FINE, *QUICK, "-o", "no/where.html"], "expected a file in an existing directory"),

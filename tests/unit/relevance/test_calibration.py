@@ -74,6 +74,11 @@ def test_with_everything_judged_all_is_right(judged: Candidates) -> None:
     assert found.accuracy[2] == found.covered[2] == 1
 
 
+def test_claims_are_compared_before_any_judgment_too(judged: Candidates) -> None:
+    (found,) = run(judged, estimators="uniform", at=[0])
+    assert (found.shares, found.confidence, found.accuracy) == ((0,), (0.5,), (0.5,))  # nothing is known, or claimed
+
+
 def test_answers_depend_on_the_seed_and_not_on_processes(judged: Candidates) -> None:
     first, again, other = (
         [dataclasses.asdict(method) for method in run(judged, estimators="uniform", **settings)]
@@ -105,7 +110,7 @@ def test_an_estimator_warns_once(judged: Candidates) -> None:
     [
         ({"estimators": []}, "expected at least one method and one share, got 0"),
         ({"at": ()}, "expected at least one method and one share"),
-        ({"at": (0.5, 1.5)}, r"'at' must be in \(0, 1\], got 1.5"),
+        ({"at": (0.5, 1.5)}, r"'at' must be in \[0, 1\], got 1.5"),
         ({"systems": 13}, "'systems' must be a whole number from 2 to 12, got 13"),
     ],
 )

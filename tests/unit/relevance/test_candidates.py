@@ -185,6 +185,19 @@ def test_what_nobody_retrieved_can_be_left_out() -> None:
     assert int(found.unjudged().judged.sum()) == 0
 
 
+def test_queries_without_judgments_can_be_left_out() -> None:
+    runs = {"a": {"q1": ["x"], "q2": ["x"], "q3": ["x"]}, "b": {"q1": ["y"], "q2": ["z"], "q3": ["z"]}}
+    found = candidates(aj.read(runs, {"q1": {"x": 0, "y": 0}, "q3": {"v": 1}}, scale="binary"), cutoff=1)
+    kept = found.of_judged_queries()
+    assert kept.queries == ("q1", "q3")
+    assert kept.document == ("x", "y", "x", "z")
+    assert kept.notes == ("1 of 3 queries is left out: not judged.",)
+    with pytest.raises(AdjudgeError, match="Expected judgments of candidates, got none"):
+        found.unjudged().of_judged_queries()
+    whole = candidates(aj.read(runs, {q: {"x": 0} for q in ("q1", "q2", "q3")}, scale="binary"), cutoff=1)
+    assert whole.of_judged_queries() is whole
+
+
 def test_metadata_can_be_forgotten() -> None:
     metadata = pl.DataFrame({"document": ["x", "q1"], "artist": ["m", "n"], "genre": ["g", "h"]})
     found = candidates(aj.read(RUNS, metadata=metadata), cutoff=2, scale=FINE)
@@ -210,8 +223,16 @@ def test_opinions_may_be_missing() -> None:
         ({("q1", "x"): float("inf")}, "Opinions 'llm': expected finite numbers, got an infinite one"),
         ({("Q1", "x"): 1.0}, "Opinions 'llm': expected some about candidates, got none"),
         ({}, "Opinions 'llm': expected some about candidates, got none"),
+        ({("q1", "x"): "yes"}, "Opinions 'llm': expected numbers, got others"),
+        ([0.5], r"Opinions 'llm': expected numbers by \(query, document\), got '\[0.5\]'"),
     ],
 )
-def test_opinions_that_cannot_be_meant_are_refused(column: dict[tuple[str, str], float], message: str) -> None:
+def test_opinions_that_cannot_be_meant_are_refused(column: Any, message: str) -> None:
     with pytest.raises(AdjudgeError, match=message):
         candidates(aj.read(RUNS), cutoff=2, scale=FINE, opinions={"llm": column})
+
+
+@pytest.mark.parametrize("hint", ["opinions", "similarity"])
+def test_what_is_no_hint_is_refused(hint: str) -> None:
+    with pytest.raises(AdjudgeError, match=f"'{hint}' must be"):
+        candidates(aj.read(RUNS), cutoff=2, scale=FINE, **{hint: [1]})  # type: ignore[arg-type]

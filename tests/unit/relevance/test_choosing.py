@@ -54,11 +54,14 @@ def doubts(model: RelevanceModel) -> dict[tuple[int, int], float]:
     return found
 
 
-def information(model: RelevanceModel) -> list[float]:
+Weight = Callable[[int, int], float]
+
+
+def information(model: RelevanceModel, weight: Weight = lambda a, b: 1.0) -> list[float]:
     k, v = model.influence(), model.variance
     return [
         sum(
-            doubt * (k[i, a] - k[i, b]) ** 2 / v[i] / variance_of_difference(model, a, b)
+            weight(a, b) * doubt * (k[i, a] - k[i, b]) ** 2 / v[i] / variance_of_difference(model, a, b)
             for (a, b), doubt in doubts(model).items()
         )
         if v[i] > 0
@@ -70,6 +73,21 @@ def information(model: RelevanceModel) -> list[float]:
 def variance(model: RelevanceModel) -> list[float]:
     k, v = model.influence(), model.variance
     return [sum(k[i] ** 2) / v[i] if v[i] > 0 else 0.0 for i in range(len(v))]
+
+
+def one_of(chances: Floats) -> Weight:
+    """P(exactly one of two systems), as if they were independent."""
+    return lambda a, b: float(chances[a] * (1 - chances[b]) + chances[b] * (1 - chances[a]))
+
+
+def by_rank(model: RelevanceModel) -> list[float]:
+    rank = stats.rankdata(-model.scores().mean)
+    return information(model, lambda a, b: 1 / (max(rank[a], rank[b]) - 1))
+
+
+def mixed(model: RelevanceModel) -> list[float]:
+    order, scores = np.array(information(model)), np.array(variance(model))
+    return list(order / order.max() + scores / scores.max())
 
 
 def equation_6_of_admire(model: RelevanceModel) -> list[float]:
@@ -97,6 +115,10 @@ def section_8_4(model: RelevanceModel) -> list[float]:
 BY_DEFINITION: dict[str, Callable[[RelevanceModel], list[float]]] = {
     "information": information,
     "variance": variance,
+    "winner": lambda model: information(model, one_of(View(model).chances[0])),
+    "top": lambda model: information(model, one_of(View(model).chances[1])),
+    "ranks": by_rank,
+    "mixed": mixed,
     "confidence": equation_6_of_admire,
     "pairs": section_8_3,
     "spread": section_8_4,
@@ -216,6 +238,29 @@ def sure_pairs(model: RelevanceModel, zone: float) -> list[float]:
     return found
 
 
+def promises(model: RelevanceModel, zone: float) -> dict[tuple[int, int], float]:
+    """Each pair of systems: P(the order is not wrong by more than the zone)."""
+    law = stats.norm if model.confidence_df is None else stats.t(model.confidence_df)
+    mean, pairs = model.scores().mean, combinations(range(3), 2)
+    return {
+        (a, b): float(law.cdf((abs(mean[a] - mean[b]) + zone) / np.sqrt(variance_of_difference(model, a, b))))
+        for a, b in pairs
+    }
+
+
+def order_statistics(model: RelevanceModel, zone: float) -> tuple[float, float]:
+    """P(the first is the best) and P(the first two are), but for the zone, by draws of SciPy's."""
+    scores, n = model.scores(), 200_000
+    law = (
+        stats.multivariate_normal(scores.mean, scores.covariance, allow_singular=True, seed=1)
+        if model.confidence_df is None
+        else stats.multivariate_t(scores.mean, scores.covariance, model.confidence_df, allow_singular=True, seed=1)
+    )
+    drawn = law.rvs(n)[:, np.argsort(-scores.mean)]
+    best = (drawn[:, 1:].max(axis=1) - drawn[:, 0] <= zone).mean()
+    return float(best), float((drawn[:, 2] - drawn[:, :2].min(axis=1) <= zone).mean())
+
+
 @pytest.mark.parametrize("estimator", ["uniform", "prior"])
 @pytest.mark.parametrize("zone", [0.0, 0.01, 0.3])
 def test_values_are_what_they_are_called(estimator: str, zone: float) -> None:
@@ -224,7 +269,14 @@ def test_values_are_what_they_are_called(estimator: str, zone: float) -> None:
     own = np.diagonal(session.model.scores().covariance)
     df = session.model.confidence_df
     quantile = stats.norm.ppf(0.975) if df is None else stats.t.ppf(0.975, df)
+    kept, best, first = promises(session.model, zone), *order_statistics(session.model, zone)
     expected = {
+        "order": np.mean(list(kept.values())),
+        "every": min(kept.values()),
+        "winner": pytest.approx(best, abs=0.02),
+        "top": pytest.approx(first, abs=0.02),
+        "tau_ap": 2 * np.mean([sure[0], (sure[1] + sure[2]) / 2]) - 1,  # a, b and c are in this order
+        "scores": quantile * np.sqrt(np.max(own)),
         "confidence": np.mean(sure),
         "tau": np.mean([2 * c - 1 for c in sure]),
         "pairs": min(sure),
@@ -232,7 +284,8 @@ def test_values_are_what_they_are_called(estimator: str, zone: float) -> None:
     }
     assert set(expected) == set(GOALS)
     for kind, value in expected.items():
-        assert started(estimator, goal=Goal(kind, zone=zone)).status().value == pytest.approx(value)
+        found = started(estimator, goal=Goal(kind, zone=zone, top=2)).status().value
+        assert found == (value if kind in ("winner", "top") else pytest.approx(value))
 
 
 def test_a_zone_helps_systems_that_are_near_and_no_others() -> None:
@@ -259,7 +312,9 @@ def test_judging_goes_on_until_one_judgment_a_query_whatever_the_model_says() ->
     assert "1 more judgment is wanted before" in session.status().reason
     session.judge("q3", "w", 50)
     assert session.done
-    assert session.status().reason.startswith("the goal is reached, mean confidence over all pairs of systems >= 0.01")
+    assert session.status().reason.startswith(
+        "the goal is reached, mean probability that the order of two systems is right >= 0.01"
+    )
     assert started(goal=Goal(level=0.01, least=3)).done
     assert not started(goal=Goal(level=0.01, least=1000)).done
 
@@ -273,7 +328,7 @@ def test_error_is_corrected_for_models_that_claim_too_little() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kind": "speed"}, r"No goal is called 'speed'. Known: confidence, error, pairs, tau"),
+        ({"kind": "speed"}, r"No goal is called 'speed'. Known: confidence, error, every, order"),
         ({"level": 95}, r"'level' must be in \(0, 1\), got 95"),
         ({"kind": "error", "level": -0.1}, r"must be a finite number above 0, got -0.1"),
     ],
@@ -284,7 +339,9 @@ def test_goals_that_make_no_sense_are_refused(settings: dict[str, Any], message:
 
 
 def test_goals_say_what_they_want() -> None:
-    assert str(Goal(zone=0)) == "mean confidence over all pairs of systems >= 0.95"
+    assert str(Goal("confidence", zone=0)) == "mean confidence over all pairs of systems >= 0.95"
+    assert str(Goal("top", top=5, zone=0)) == "probability that the first 5 systems are the best ones >= 0.95"
+    assert str(Goal("top", top=1, zone=0)) == "probability that the first system is the best >= 0.95"
     assert str(Goal("tau", 0.8, zone=0.02)) == (
         "expected Kendall correlation with the truth >= 0.8 (differences below 0.02 do not matter)"
     )
@@ -329,3 +386,40 @@ def test_what_is_certain_has_confidence_1_and_a_tie_that_varies_one_half(
     mean: list[float], covariance: Floats, expected: Floats
 ) -> None:
     np.testing.assert_array_equal(confidence(Scores(np.array(mean), covariance)), expected)
+
+
+def test_the_winner_of_two_is_claimed_as_their_difference_is() -> None:
+    runs = {name: RUNS[name] for name in "ab"}
+    session = Session(candidates(aj.read(runs), cutoff=3, scale=FINE), "CG@3", estimator="uniform")
+    session.judge("q0", "w", 90)
+    mean, variance = session.view.scores.differences()
+    assert session.view.chances[0][0] == pytest.approx(stats.norm.cdf(mean[0, 1] / np.sqrt(variance[0, 1])), abs=0.02)
+    assert session.view.chances[0].sum() == pytest.approx(1)
+
+
+def test_with_everything_judged_new_queries_are_a_paired_t_test_and_a_g_study(make_collection: Make) -> None:
+    """√Eρ² times Student's t with n - 1 degrees of freedom: t is SciPy's, Eρ² that of :func:`adjudge.gstudy`."""
+    complete = Session(
+        aj.relevance.find_candidates(aj.demo(queries=12, depth=5), cutoff=5), "CG@5", estimator="uniform"
+    )
+    view, by_query = complete.view, complete.model.query_scores()[0]
+    e_rho2 = aj.gstudy(by_query).dstudy(queries=12).rows[0].e_rho2
+    assert 0.5 < e_rho2 < 0.99
+    assert view.sign_elsewhere is not None
+    for a, b in combinations(range(12), 2):
+        t = abs(stats.ttest_rel(by_query[:, a], by_query[:, b]).statistic)
+        assert view.sign_elsewhere[a, b] == pytest.approx(stats.t.cdf(np.sqrt(e_rho2) * t, 11))
+
+
+def test_differences_that_the_sample_of_queries_explains_say_nothing_of_new_ones(make_collection: Make) -> None:
+    pool = candidates(make_collection(3, scale="0..3", n_queries=9, n_systems=4), cutoff=5)
+    model = Session(pool, "CG@5", estimator="uniform").model
+    for pair in np.flatnonzero(~model.judged):
+        model.judge(int(pair), 0.0)
+    new = View(model).sign_elsewhere
+    assert new is not None
+    assert (new[~np.eye(4, dtype=bool)] < 0.65).all()
+
+
+def test_a_single_query_says_nothing_of_others() -> None:
+    assert some_view(n_queries=1).sign_elsewhere is None

@@ -48,10 +48,17 @@ def texts(section: Section) -> str:
 def test_before_anything_is_judged_systems_share_a_rank_and_nothing_is_told() -> None:
     section = estimate_section(session())
     assert "0 of 7 candidates are judged. Judging should go on: the goal is not reached yet" in texts(section)
-    assert "Of 3 pairs of systems 0 are told apart, 1 tied within 0.01, 2 are open." in texts(section)
+    assert "Pairs of systems: 0 of 3 told apart, 1 tied within 0.01, 2 open." in texts(section)
     (ranking,) = of(section, TableBlock, "ranking")
-    assert [row[:3] for row in ranking.rows] == [("1", name, "0.500") for name in ("best", "copy", "poor")]
-    assert [row[4] for row in ranking.rows] == ["copy and poor", "best and poor", "best and copy"]
+    names = ("best", "copy", "poor")
+    assert [row[:3] for row in ranking.rows] == [("1 [1, 3]", name, "0.500") for name in names]
+    assert [row[-1] for row in ranking.rows] == ["copy and poor", "best and poor", "best and copy"]
+
+
+def test_who_is_near_the_leader_is_not_said_to_be_open() -> None:
+    assert "best has the highest expected CG@2, 0.800" in (text := texts(estimate_section(session(7))))
+    assert "and is tied with copy within 0.01." in text
+    assert "not told apart" not in text
 
 
 def test_when_everything_is_judged_what_is_told_is_told() -> None:
@@ -60,11 +67,12 @@ def test_when_everything_is_judged_what_is_told_is_told() -> None:
     assert "7 of 7 candidates are judged. Judging can stop: everything is judged" in texts(section)
     (ranking,) = of(section, TableBlock, "ranking")
     assert [row[:4] for row in ranking.rows] == [
-        ("1", "best", "0.800", "[0.800, 0.800]"),
-        ("1", "copy", "0.800", "[0.800, 0.800]"),
-        ("3", "poor", "0.225", "[0.225, 0.225]"),
+        ("1 [1, 2]", "best", "0.800", "[0.800, 0.800]"),
+        ("1 [1, 2]", "copy", "0.800", "[0.800, 0.800]"),
+        ("3 [3, 3]", "poor", "0.225", "[0.225, 0.225]"),
     ]
-    assert [row[4] for row in ranking.rows] == ["copy", "best", ""]
+    assert [row[4] for row in ranking.rows] == ["50.0 %", "50.0 %", "0.0 %"]
+    assert [row[-1] for row in ranking.rows] == ["copy", "best", ""]
     (pairs,) = of(section, TableBlock, "open-pairs")
     assert pairs.rows == (("best", "copy", "0.000", "[0.000, 0.000]", "1.000", "tie"),)
     (matrix,) = of(section, FigureBlock, "estimated-differences")
@@ -81,6 +89,19 @@ def test_one_system_has_no_pairs_and_judging_can_stop_early() -> None:
     assert not of(section, FigureBlock, "estimated-differences")
 
 
+@pytest.mark.parametrize(("second", "warned"), [(0, True), (1, False)])
+def test_known_item_search_is_noticed(second: int, warned: bool) -> None:
+    """Twelve queries with one relevant document each, or one query with two."""
+    queries = [f"q{i:02d}" for i in range(12)]
+    runs = {name: {q: list(documents) for q in queries} for name, documents in (("x", "abc"), ("y", "bca"))}
+    grades = {q: {"a": 1, "b": 0, "c": 0} for q in queries}
+    grades["q05"]["b"] = second
+    pool = candidates(aj.read(runs, grades, scale="binary"), cutoff=3)
+    said = texts(estimate_section(Session(pool, "nDCG@3")))
+    assert ("No query has two relevant documents" in said) is warned
+    assert "known_item" not in texts(estimate_section(Session(pool, "nDCG@3", estimator="uniform")))
+
+
 def test_a_table_of_open_pairs_is_left_out_where_there_are_none() -> None:
     runs = {"best": RUNS["best"], "poor": RUNS["poor"]}
     assert not of(estimate_section(session(7, runs=runs)), TableBlock, "open-pairs")
@@ -91,7 +112,7 @@ def test_long_lists_are_cut_and_say_so() -> None:
     runs = {f"s{i:02d}": {"q1": [f"d{i}"]} for i in range(12)}
     section = estimate_section(session(runs=runs))
     (ranking,) = of(section, TableBlock, "ranking")
-    assert ranking.rows[0][4] == "s01, s02, s03, s04, s05, s06 and 5 more"
+    assert ranking.rows[0][-1] == "s01, s02, s03, s04, s05, s06 and 5 more"
     (pairs,) = of(section, TableBlock, "open-pairs")
     assert pairs.caption == "Pairs that are tied or open, least sure first (30 of 66)."
     assert (len(pairs.rows), len(pairs.records)) == (30, 66)
@@ -196,9 +217,9 @@ def test_figures_have_names_and_texts() -> None:
 def test_on_a_terminal_columns_stand_as_they_should() -> None:
     text = drawn(drawing(report(), notes=("Lists are short.",)))
     lines = text.splitlines()
-    row = next(line for line in lines if "[" in line and " best " in line)
+    row = next(line for line in lines if line.count("[") == 2 and " best " in line)
     header = next(line for line in lines if "Rank" in line and "System" in line)
     assert row.index("best") == header.index("System")
     assert row.index("copy") == header.index("Not told apart from")
-    assert row.index("]") == header.index("interval") + len("interval") - 1
+    assert row.rindex("]") == header.index("interval") + len("interval") - 1
     assert lines[-1] == "Lists are short."

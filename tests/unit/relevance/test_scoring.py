@@ -52,15 +52,11 @@ def test_precision_counts_on_a_binary_scale() -> None:
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        ("AP@5", r"AP@5: effectiveness can be estimated for CG, DCG, nDCG, RBP, P, not for this measure"),
-        ("RR", r"RR: effectiveness can be estimated for"),
+        ("Rprec", r"Rprec: effectiveness can be estimated for CG, DCG, nDCG, RBP, P, AP, RR.*, not for this measure"),
+        ("RR", r"RR: expected a cutoff, such as RR@5"),
         ("nDCG", r"nDCG: expected a cutoff, such as nDCG@5"),
-        ("nDCG(gain=exp)@5", r"nDCG\(gain=exp\)@5: effectiveness can be estimated for linear gains only"),
-        ("CG(gain={0:0,1:1,2:3})@5", r"effectiveness can be estimated for linear gains only"),
         ("CG(judged_only=True)@5", r"judged_only has no meaning where relevance is estimated"),
-        ("P@5", r"P@5: expected a binary scale and no rel above 1, got broad \(0..2\); ask for CG@5"),
-        ("RBP(rel=1)@5", r"RBP\(rel=1\)@5: expected a binary scale"),
-        ("P(rel=2)@5", r"expected a binary scale and no rel above 1"),
+        ("RBP(rel=3)@5", r"RBP\(rel=3\)@5: expected a rel of at most 2, the highest of broad \(0..2\)"),
     ],
 )
 def test_measures_without_a_sound_expectation_are_refused(measure: str, message: str) -> None:
@@ -68,12 +64,38 @@ def test_measures_without_a_sound_expectation_are_refused(measure: str, message:
         scoring(measure, BROAD)
 
 
+@pytest.mark.parametrize(
+    ("measure", "weights", "highest"),
+    [
+        ("AP@3", [1, 1 / 2, 1 / 3], 1),
+        ("RR@3", [1, 1 / 2, 1 / 3], 1),
+        ("P(rel=2)@2", [1 / 2, 1 / 2], 1),
+        ("ERR@2", [3 / 4, 3 / 8], 3 / 4 + 1 / 2 * 3 / 16),
+        ("DCG(gain=exp,ideal=none)@2", [3, 3 * LOG[1]], 3 + 3 * LOG[1]),
+        ("CG(gain={0:0,1:1,2:3})@2", [1 / 2, 1 / 2], 1),
+    ],
+)
+def test_other_measures_are_worth_what_a_single_perfect_document_is(
+    measure: str, weights: list[float], highest: float
+) -> None:
+    found = scoring(measure, BROAD)
+    np.testing.assert_allclose(found.weights, weights)
+    assert found.highest == pytest.approx(highest)
+    assert (str(found.drawn), found.linear) == (str(parse_measure(measure)), False)
+
+
+def test_other_measures_need_draws() -> None:
+    found = candidates(aj.read(RUNS), cutoff=3, scale=BINARY)
+    with pytest.raises(AdjudgeError, match=r"AP@3: only hierarchical and known_item estimate"):
+        Session(found, "AP@3", estimator="uniform")
+
+
 def test_a_gain_is_not_linear_because_of_its_name() -> None:
     def linear(grades: Floats) -> Floats:
         return grades**2
 
-    with pytest.raises(AdjudgeError, match="linear gains only"):
-        scoring(parse_measure("CG@5", gain=linear), FINE)
+    assert scoring(parse_measure("CG@5", gain=linear), FINE).drawn is not None
+    assert scoring("CG(gain=linear)@5", FINE).linear
 
 
 def test_candidates_and_measure_have_the_same_cutoff() -> None:
@@ -82,13 +104,13 @@ def test_candidates_and_measure_have_the_same_cutoff() -> None:
         Session(found, "CG@2", estimator="uniform")
 
 
-@pytest.mark.parametrize("measure", ["P@3", "RBP(rel=1)@3"])
+@pytest.mark.parametrize("measure", ["P@3", "RBP(rel=1)@3", "AP@3"])
 def test_half_relevant_documents_are_refused_where_only_counting_makes_sense(measure: str) -> None:
     """Effectiveness counts a mean grade of .5 as relevant, and expectation as half of that."""
     half = candidates(aj.read(RUNS, {"q1": {"x": 0.5}}, scale="binary"), cutoff=3)
     with pytest.raises(AdjudgeError, match=r"grades of 0 and 1.*got 0.5; ask for CG@3"):
-        Session(half, measure, estimator="uniform")
-    session = Session(half.unjudged(), measure, estimator="uniform")
+        Session(half, measure)
+    session = Session(half.unjudged(), measure)
     with pytest.raises(AdjudgeError, match=r"expected grades of 0 and 1, got 0.5"):
         session.judge("q1", "x", 0.5)
     session.judge("q1", "x", 1)

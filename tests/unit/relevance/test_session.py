@@ -184,7 +184,7 @@ def test_status_says_why(pool: Candidates) -> None:
     session = started(pool, goal=Goal(level=0.9999999, zone=0))
     status = session.status()
     assert (status.n_judged, status.n_candidates, status.done, status.wanted) == (0, 6, False, 0.9999999)
-    assert status.reason.startswith("the goal is not reached yet: mean confidence")
+    assert status.reason.startswith("the goal is not reached yet: mean probability that the order")
     assert status.reason.endswith("but it is 0.500")
     session = started(pool, 6, goal=Goal(level=0.9999999, zone=0))
     assert session.status().done

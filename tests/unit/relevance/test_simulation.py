@@ -19,7 +19,8 @@ from adjudge.relevance.simulation import Simulation, checkpoint, simulate, true_
 
 MEASURES = (
     "CG@5", "CG(ideal=none)@5", "CG(ideal=judged)@5", "DCG@5", "nDCG@5", "RBP@5", "RBP(ideal=max)@5",
-    "RBP(ideal=judged)@5", "CG@40", "nDCG@40",
+    "RBP(ideal=judged)@5", "CG@40", "nDCG@40", "AP@5", "AP(rel=2)@40", "RR@5", "ERR@5", "Q@5", "GAP@40",
+    "DCG(gain=exp)@5", "P(rel=2)@5", "R@5",
 )  # fmt: skip
 Make = Callable[..., aj.Collection]
 Dicts = Callable[..., tuple[dict[str, Any], dict[str, Any]]]
@@ -49,6 +50,28 @@ def test_the_truth_is_effectiveness(
     np.testing.assert_allclose(
         true_scores(found, scoring(measure, found.scale)), [expected[eff.systems.index(s)] for s in found.systems]
     )
+
+
+def test_queries_that_nobody_judged_say_nothing_of_the_cost() -> None:
+    """What is answered beyond the judged queries changes nothing; a query without relevant documents is one of them."""
+    names = "uvwxyz"
+    runs = {
+        system: {f"q{q}": [names[(first + step * q) % 6] for first in range(3)] for q in range(9)}
+        for step, system in enumerate("abc")
+    }
+    grades = {f"q{q}": {name: float(q < 4 and (q + i) % 2) for i, name in enumerate(names)} for q in range(5)}
+    alone = {system: {q: lists[q] for q in grades} for system, lists in runs.items()}
+    settings: dict[str, Any] = {"estimators": ["uniform", "hierarchical"], "seeds": 2, "workers": 1, "at": [0, 0.5]}
+    found, expected = (aj.simulate(aj.read(r, grades, scale="binary"), "P@3", **settings) for r in (runs, alone))
+    assert found.to_dicts() == expected.to_dicts()
+    assert found.notes == (*expected.notes, "4 of 9 queries are left out: not judged.")
+    settings = {"estimators": "uniform", "samples": 2, "queries": 5, "systems": 2, "workers": 1}
+    (of_all,), (of_judged,) = (
+        aj.calibrate(aj.read(r, grades, scale="binary"), "P@3", **settings) for r in (runs, alone)
+    )
+    assert vars(of_all) == vars(of_judged)
+    with pytest.raises(AdjudgeError, match="'queries' must be a whole number from 2 to 5, got 6"):
+        aj.calibrate(aj.read(runs, grades, scale="binary"), "P@3", queries=6)
 
 
 # The course of a simulation
@@ -166,3 +189,8 @@ def test_seeds_only_matter_where_documents_are_equally_telling(judged: Candidate
     counts = {run(judged, seed=seed, rule="random", goal=Goal(least=0)).stop.n_judged for seed in range(8)}
     assert len(counts) > 1
     assert len({run(found, "RBP@3", seed=seed, goal=Goal(zone=0)).stop.n_judged for seed in range(8)}) == 1
+
+
+def test_a_goal_by_name_is_described_in_the_notes() -> None:
+    found = aj.simulate(aj.demo(queries=5, depth=5), "CG@5", estimators="uniform", goal="winner", seeds=1, at=())
+    assert any("Goal: probability that the first system is the best >= 0.95" in note for note in found.notes)

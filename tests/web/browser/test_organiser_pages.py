@@ -159,7 +159,7 @@ def create_campaign(page: Page) -> None:
     page.get_by_label("Measure").fill("CG@3")
     page.get_by_label("Seconds to listen").fill("0.5")
     page.get_by_label("Asked again, in %").fill("0")
-    page.get_by_label("Mean confidence in percent").fill("90")
+    page.get_by_label("Probability in percent that an order is right").fill("90")
     page.get_by_label("Instructions, English", exact=True).fill("Listen **well**.")
     expect(page.locator("[data-preview-of=instructions_en] strong")).to_have_text("well")
     page.get_by_role("button", name="Create").click()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 import adjudge as aj
 from adjudge.model.provenance import Provenance
@@ -128,6 +129,28 @@ def test_values_of_marks_are_read_by_arrow_keys_and_by_pointer(page: Page, tmp_p
     assert figure.locator(".datum:visible title").first.text_content() == last
 
 
+@pytest.mark.parametrize("n", [4, 50])
+def test_every_figure_says_its_values(page: Page, tmp_path: Path, n: int) -> None:
+    values = np.random.default_rng(1).random((20, n)) ** np.linspace(0.2, 3, n)
+    names = [f"s{i}" for i in range(n)]
+    eff = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=names)
+    (tmp_path / "page.html").write_text(render(aj.report(eff, test="t"), "html"), "utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    assert (
+        page.evaluate("[...document.querySelectorAll('figure')].filter(f => !f.querySelector('.value')).map(f => f.id)")
+        == []
+    )
+    said = page.locator("#pair-matrix .datum:visible title").all_text_contents()
+    best, worst = names[values.mean(axis=0).argmax()], names[values.mean(axis=0).argmin()]
+    assert any(words.startswith(f"{best} over ") and worst in words for words in said)
+    if n == 4:
+        ranks = n + 1 - rankdata(values, axis=1).mean(axis=0)
+        said = page.locator("#critical-difference .datum:visible title").all_text_contents()
+        assert {f"{name}: mean rank {rank:.2f}" for name, rank in zip(names, ranks, strict=True)} <= set(said)
+    else:
+        assert len(said) < n * (n - 1) / 4, "neighbours that are alike are one mark"
+
+
 @pytest.mark.parametrize("width", [375, 800, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_report_is_accessible_and_as_wide_as_its_page(
@@ -142,6 +165,13 @@ def test_a_report_is_accessible_and_as_wide_as_its_page(
     page = context.new_page()
     page.goto((tmp_path / "page.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    wide = "[...document.querySelectorAll('figure')].filter(f => f.scrollWidth > f.clientWidth).map(f => f.id)"
+    assert page.evaluate(wide) == [], "a figure is wider than its page"
+    cut = """[...document.querySelectorAll('figure svg')].filter(svg => svg.getClientRects().length)
+        .filter(svg => [...svg.querySelectorAll('text')].some(text => {
+            const [a, b] = [text.getBoundingClientRect(), svg.getBoundingClientRect()];
+            return a.left < b.left - 1 || a.right > b.right + 1; })).map(svg => svg.closest('figure').id)"""
+    assert page.evaluate(cut) == [], "texts of a figure are cut"
     found = Axe().run(page).response["violations"]
     assert not found, [(each["id"], each["nodes"][0]["html"]) for each in found]
     assert page.get_by_role("link", name="Campaign songs").get_attribute("href") == made.home[1]  # type: ignore[index]

@@ -15,7 +15,13 @@ JUDGING = KINDS["judging"]
 
 
 @pytest.mark.parametrize(
-    "changed", [{}, {"by_sound": True}, *({"goal": {"kind": kind}} for kind in GOALS), {"goal": {"kind": "everything"}}]
+    "changed",
+    [
+        {},
+        {"by_sound": True, "audit": 0.1},
+        *({"goal": {"kind": kind}} for kind in GOALS),
+        {"goal": {"kind": "everything"}},
+    ],
 )
 def test_a_form_that_is_saved_as_it_came_changes_nothing(changed: dict[str, Any]) -> None:
     settings = JudgingSettings.parse({"title": "Songs", **changed})
@@ -24,7 +30,7 @@ def test_a_form_that_is_saved_as_it_came_changes_nothing(changed: dict[str, Any]
 
 def test_a_level_that_is_typed_is_kept() -> None:
     settings = JudgingSettings.parse({"title": "Songs"})
-    form = {**form_of(JUDGING, settings), "level_confidence": "90"}
+    form = {**form_of(JUDGING, settings), "level_order": "90"}
     changed = settings_of_form(JUDGING, form, settings)
     assert isinstance(changed, JudgingSettings)
     assert changed.goal.level == 0.9

@@ -119,7 +119,8 @@ def add_setting(group: argparse._ActionsContainer, setting: Setting, usual: str)
     if setting.type == "flag" and setting.default:
         words = f"without it, {words}"
     elif setting.choices and setting.type in ("line", "keyed"):
-        words += f"; for {', '.join(setting.choices).replace('_', '-')}"
+        known = _keys(setting) if setting.type == "keyed" else setting.choices
+        words += f"; for {', '.join(known)}"
     said = "; ".join(part for part in (setting.limits, f"default: {usual}" if usual else "") if part)
     how: dict[str, Any] = {"dest": dest_of(setting)}
     if setting.type == "flag":
@@ -184,11 +185,16 @@ def _texts(given: Sequence[str], usual: str) -> dict[str, str]:
     return texts
 
 
+def _keys(setting: Setting) -> dict[str, str]:
+    """The keys of a setting as they are written on the command line."""
+    return {key.replace("_", "-"): key for key in setting.choices}
+
+
 def _by_key(setting: Setting, given: Sequence[str]) -> dict[str, str]:
     """Values by key, each key once."""
     values: dict[str, str] = {}
     option, what = option_of(setting), setting.metavar.partition("=")[0]
-    keys = {key.replace("_", "-"): key for key in setting.choices}
+    keys = _keys(setting)
     for text in given:
         word, equals, value = text.partition("=")
         key = keys.get(word.strip().lower().replace("_", "-"))

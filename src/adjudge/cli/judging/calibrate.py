@@ -55,13 +55,14 @@ def run(arguments: argparse.Namespace) -> None:
         )
     subtitle = f"means of {arguments.samples} parts of the collection"
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
+    notes = pool.of_judged_queries().notes
     records = found.to_dicts()
     show_report(
         arguments,
         (calibration_section(found, subtitle),),
         title=f"Calibration, {measure}",
         provenance=provenance,
-        values={"measure": measure, "methods": records, "notes": pool.notes, "provenance": provenance},
+        values={"measure": measure, "methods": records, "notes": notes, "provenance": provenance},
         records=records,
-        notes=pool.notes,
+        notes=notes,
     )

@@ -39,15 +39,16 @@ def run(arguments: argparse.Namespace) -> None:
     with progress("simulating") as advance:
         runs = simulate_judging(pool, measure, goal=goal, seeds=arguments.seeds, progress=advance, **methods(arguments))
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
+    notes = pool.of_judged_queries().notes
     records = runs.to_dicts()
     show_report(
         arguments,
         (simulation_section(runs, str(goal)),),
         title=f"Simulated judging, {measure}",
         provenance=provenance,
-        values={"measure": measure, "goal": str(goal), "runs": records, "notes": pool.notes, "provenance": provenance},
+        values={"measure": measure, "goal": str(goal), "runs": records, "notes": notes, "provenance": provenance},
         records=records,
-        notes=pool.notes,
+        notes=notes,
     )
 
 

@@ -2,8 +2,9 @@
 
 Relevance is r_i = h_i'θ + f_i'φ_q + ε_i. Global effects θ are shared by all queries: coefficients β of features, u_s of
 systems, t_s of systems in genres. Local effects φ_q belong to one query: its own b_q, a of its artists, g of its
-genres, w_qs of systems in it, and those of sound where documents have a similarity
-(:mod:`~adjudge.relevance.features`). ε_i belongs to one pair. An artist or genre that a single document of the query
+genres, w_qs of systems in it, those of
+documents that are alike where there is a similarity (:mod:`~adjudge.relevance.features`), and how reliable machine
+opinions are for it. ε_i belongs to one pair. An artist or genre that a single document of the query
 has is no shared effect: its variance goes to that document's ε_i, which is the same model with fewer effects. A
 document whose artist (genre) is unknown has one of its own, in the same way.
 
@@ -15,8 +16,8 @@ every coefficient is an effect with a prior, which judgments sharpen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,15 +29,18 @@ from adjudge.model.scales import Scale
 from adjudge.registry import unknown
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import Evidence, sound_effects, uniform_moments
+from adjudge.relevance.hierarchical.assessors import PANEL
 
 KINDS = ("query", "artist", "genre", "system_query", "system", "system_genre", "residual")
 """Kinds of effects with a variance of their own."""
-WITH_SOUND = (*KINDS, "sound")
-"""The same where documents have a similarity."""
+WITH_HINTS = (*KINDS, "sound", "system_sound", "opinion_query")
+"""The same with those of similarity and of machine opinions."""
 _PLAIN = (0.02, 0.0, 0.0, 0.01, 0.003, 0.0, 0.03)
 _WITH_METADATA = (0.02, 0.007, 0.012, 0.004, 0.002, 0.01, 0.02)
-_SOUND = 0.003
+_HINTS = (0.003, 0.005, 0.0015)
 _FINE_VARIANCE = 0.085
+_LEAST_RESIDUAL = 1e-6  # of the largest variance that is given
+_FAR = 2.0  # standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,8 @@ class Design:
     ``x`` is pairs x global effects, with their prior mean, prior variance (NaN where it is one of those estimated) and
     kind (index into ``kinds``; -1 for coefficients of features). ``local`` is pairs x (queries · m): effect c of query
     q is column q·m + c, of kind ``local_kind[q, c]``, -1 where the query has fewer than m effects. ``own[i, kind]`` is
-    the share of the variance of that kind that belongs to ε_i: 1 or 0, and parts of it for sound.
+    the share of the variance of that kind that belongs to ε_i: 1 or 0, and parts of it for sound. Global effects are
+    in units of ``stretch``, above 1 for systems that are unlike the others (:meth:`stretch_for`).
     """
 
     candidates: Candidates
@@ -59,6 +64,7 @@ class Design:
     local_kind: Ints
     own: Floats
     kinds: tuple[str, ...] = KINDS
+    stretch: Floats | float = 1.0
 
     @property
     def n_local(self) -> int:
@@ -73,6 +79,22 @@ class Design:
         active[self.local_kind[self.local_kind >= 0]] = True
         return active
 
+    def stretch_for(self, theta: Floats, variance: Floats, variances: Floats) -> Floats:
+        """Units of global effects with which systems that are unlike the others get a larger prior variance.
+
+        ``theta`` and ``variance`` are expectation and variance of each effect, in units of this design. With v the
+        variance of systems, that of system s becomes max(v, E[u_s²] / 4). Its tails are those of Huber's least
+        favourable distribution (1964, doi:10.1214/aoms/1177703732): what is far away is not pulled in any more.
+        """
+        of_systems = variances[self.kinds.index("system")]
+        second = (theta**2 + variance) * np.square(self.stretch)
+        far = (self.kind == self.kinds.index("system")) & (second > _FAR**2 * of_systems)
+        return np.where(far, np.sqrt(np.divide(second, _FAR**2 * of_systems, out=np.ones_like(second), where=far)), 1.0)
+
+    def stretched(self, stretch: Floats) -> Design:
+        """The design with global effects in these units."""
+        return replace(self, x=self.x * stretch, stretch=stretch)
+
     def global_variance(self, variances: Floats) -> Floats:
         """Prior variance of each global effect."""
         return np.where(self.kind >= 0, variances[self.kind], self.prior_variance)
@@ -85,29 +107,47 @@ class Design:
         """Variance of ε of each pair."""
         return np.asarray(self.own @ variances, dtype=np.float64)
 
+    def relevance_variance(self, variances: Floats) -> float:
+        """Mean variance of relevance before any judgment, features being what they are."""
+        effects = self.kind >= 0
+        shared = self.x[:, effects] ** 2 @ self.global_variance(variances)[effects]
+        local = self.local.power(2) @ self.local_variance(variances).ravel()
+        return float(np.mean(shared + local + self.own_variance(variances)))
 
-def default_variances(scale: Scale, *, metadata: bool, sound: bool = False) -> Floats:
-    """Variances by KINDS, or WITH_SOUND, before any judgment: those of the Fine scale, times scale variance / .085.
+
+def default_variances(scale: Scale, *, metadata: bool, kinds: tuple[str, ...] = KINDS) -> Floats:
+    """Variances by kind before any judgment: those of the Fine scale, times scale variance / .085.
 
     The scale's variance is that of the uniform distribution on its levels: .25 binary, .167 for three levels. With
-    metadata, artists and genres take over part of the variance of systems, queries and the residual. That of sound is
-    small: judgments have to show that it is worth something.
+    metadata, artists and genres take over part of the variance of systems, queries and the residual. That of
+    similarity is small: judgments have to show that it is worth something.
     """
-    fine = np.array([*(_WITH_METADATA if metadata else _PLAIN), *([_SOUND] if sound else [])])
-    return fine * (uniform_moments(scale)[1] / _FINE_VARIANCE)
+    fine = dict(zip(WITH_HINTS, (*(_WITH_METADATA if metadata else _PLAIN), *_HINTS), strict=True))
+    return np.array([fine[kind] for kind in kinds]) * (uniform_moments(scale)[1] / _FINE_VARIANCE)
 
 
-def replace_variances(variances: Floats, given: Mapping[str, float]) -> Floats:
-    """Variances by KINDS or WITH_SOUND, with those given by name; that of sound is ignored where there is none."""
+def kinds_of(candidates: Candidates, *, sound: bool) -> tuple[str, ...]:
+    """KINDS, with those of the hints that there are."""
+    return (*KINDS, *(["sound", "system_sound"] if sound else []), *(["opinion_query"] if candidates.opinions else []))
+
+
+def replace_variances(variances: Floats, given: Mapping[str, float], kinds: tuple[str, ...] = KINDS) -> Floats:
+    """Variances by kind, with those given by name; those of hints are ignored where there are none."""
     chosen = variances.copy()
     for name, value in given.items():
-        if name not in WITH_SOUND:
-            raise unknown("variance", name, WITH_SOUND)
-        if not 0 <= value < np.inf or (name == "residual" and value == 0):
-            wanted = "above 0" if name == "residual" else "of at least 0"
+        if name not in (*WITH_HINTS, *PANEL):
+            raise unknown("variance", name, (*WITH_HINTS, *PANEL))
+        if not 0 <= value < np.inf or (name in ("residual", "noise") and value == 0):
+            wanted = "above 0" if name in ("residual", "noise") else "of at least 0"
             raise AdjudgeError(f"hierarchical: expected a variance {wanted} for {name!r}, got {value}")
-        if WITH_SOUND.index(name) < len(chosen):
-            chosen[WITH_SOUND.index(name)] = value
+        if name in kinds:
+            chosen[kinds.index(name)] = value
+    least, residual = _LEAST_RESIDUAL * float(chosen.max()), float(chosen[kinds.index("residual")])
+    if residual < least:
+        raise AdjudgeError(
+            f"hierarchical: expected a variance for 'residual' of at least {_LEAST_RESIDUAL:g} of the largest, "
+            f"{least:.3g}, got {residual:.3g}"
+        )
     return chosen
 
 
@@ -132,6 +172,10 @@ def design(
         columns.append(_genre_shares(candidates, share))
         kinds += [KINDS.index("system_genre")] * s
         names = (*names, *(f"system {name} in genres" for name in candidates.systems))
+    if sound:
+        columns.append(_alike_shares(candidates, share))
+        kinds += [WITH_HINTS.index("system_sound")] * s
+        names = (*names, *(f"system {name} in what is alike" for name in candidates.systems))
     n_rest = len(kinds) - len(mean)
     return Design(
         candidates,
@@ -141,7 +185,7 @@ def design(
         np.concatenate([np.square(sd), np.full(n_rest, np.nan)]),
         np.array(kinds, dtype=np.int64),
         *_local_effects(candidates, np.sqrt(share), sound=sound),
-        WITH_SOUND if sound else KINDS,
+        kinds_of(candidates, sound=sound),
     )
 
 
@@ -156,6 +200,22 @@ def _genre_shares(candidates: Candidates, share: Floats) -> Floats:
     return total[group]
 
 
+def _alike_shares(candidates: Candidates, share: Floats) -> Floats:
+    """Who retrieves what is like each pair, pairs x systems: shares 1/n_i as far as effects of similarity tell them.
+
+    Projections on loadings of those effects, as zbar are projections on genres (Mundlak 1978): without them a system
+    that retrieves what is relevant and alike everywhere gains in each query by chance, and is thought to be sure.
+    """
+    effects = sound_effects(Evidence(candidates))
+    column = candidates.query[effects.pair] * (int(effects.number.max(initial=0)) + 1) + effects.number
+    shape = (len(candidates), int(column.max(initial=0)) + 1)
+    size = np.sqrt(np.bincount(column, effects.value**2, minlength=shape[1]))[column]
+    loadings = csr_array((effects.value / size, (effects.pair, column)), shape=shape)
+    shares = np.zeros((len(candidates), candidates.n_systems))
+    shares[candidates.entry_pair, candidates.entry_system] = share
+    return np.asarray(loadings @ (loadings.T @ shares), dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class Block:
     """Local effects of one kind: which pairs have which, by number within the query, and by how much."""
@@ -168,8 +228,8 @@ class Block:
 
 def _local_effects(candidates: Candidates, root_share: Floats, *, sound: bool) -> tuple[csr_array, Ints, Floats]:
     """Local effects as pairs x (queries · m), the kinds of the m effects of each query, and what belongs to ε."""
-    n = len(candidates)
-    own = np.zeros((n, len(WITH_SOUND if sound else KINDS)))
+    n, kinds = len(candidates), kinds_of(candidates, sound=sound)
+    own = np.zeros((n, len(kinds)))
     own[:, KINDS.index("residual")] = 1.0
     blocks = [Block("query", np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n))]
     evidence = Evidence(candidates)
@@ -182,9 +242,11 @@ def _local_effects(candidates: Candidates, root_share: Floats, *, sound: bool) -
     blocks.append(Block("system_query", candidates.entry_pair, candidates.entry_system, root_share))
     if sound:
         heard = sound_effects(evidence)
-        own[:, WITH_SOUND.index("sound")] = heard.own
+        own[:, kinds.index("sound")] = heard.own
         blocks.append(Block("sound", heard.pair, heard.number, heard.value))
-    return *assemble(blocks, candidates, WITH_SOUND), own
+    if candidates.opinions:
+        blocks.append(_reliability(candidates))
+    return *assemble(blocks, candidates, kinds), own
 
 
 def assemble(blocks: list[Block], candidates: Candidates, kinds: tuple[str, ...]) -> tuple[csr_array, Ints]:
@@ -222,8 +284,16 @@ def _number_shared(query: Ints, group: Ints) -> Ints:
 
 
 SETS = ("full", "plain")
-_OPINION_SD = 0.5  # of a coefficient before any judgment, in standard deviations of relevance on the scale
-_SOUND_SD = 0.25
+_WORTH = ((0.35, 0.2), (0.3, 0.25), (0.0, 0.5))
+"""Coefficients of machine opinions of a pair, of its query and of its systems before any judgment, as mean and standard
+deviation, in standard deviations of relevance on the scale. Grades of language models correlate with those of people at
+about .5 to .65. Judges were made up with correlations of .4 to .7, leniency and reliability of their own for each query
+and bias towards systems, on MIREX 2011 and four text-like collections; with everything judged, the coefficients were
+.2 to .5, .2 to .8 and -.9 to .1. Bias is not the same for all judges, and is expected to be as wide as that."""
+_APART = ((0.0, 0.25),) * 3
+"""The same of what one of several opinions says apart from their mean."""
+_SIMILAR = ((0.0, 0.25), (0.0, 0.25), (0.0, 0.5))
+"""The same of how similar a document is to the query."""
 _OPINION_MOST = 4.0  # standard deviations; opinions further out are clipped
 
 Column = tuple[str, Floats, float, float]
@@ -267,7 +337,7 @@ def feature_columns(
         columns.append(("retrieved by none", (~retrieved).astype(np.float64), -0.15, 0.15))
     columns += _opinions(candidates)
     if sound and np.isfinite(alike := evidence.column("sSIM")).any():
-        columns.append(("sSIM", standardise(alike), 0.0, _SOUND_SD * _relevance_sd(candidates)))
+        columns += _with_means(candidates, "sSIM", standardise(alike), np.isfinite(alike), _SIMILAR)
     return columns
 
 
@@ -369,22 +439,57 @@ def by_query(candidates: Candidates, feature: Floats) -> Floats:
 
 
 def _opinions(candidates: Candidates) -> list[Column]:
-    """Machine opinions, standardised, with their means over each query and over what the systems of a pair retrieve.
+    """Machine opinions together, and how each of several differs; each of these for a pair, its query and its systems.
 
-    Prior coefficients are 0, give or take half a standard deviation of relevance for each standard deviation of
-    opinion: judgments tell what an opinion is worth, whether it knows good queries from bad ones, and whether it
-    favours some systems. 0 where there is no opinion.
+    What opinions say of a pair, with their mean over its query and that over what its systems retrieve: judgments tell
+    what they are worth, whether they know good queries from bad ones, and whether they favour some systems.
     """
-    columns: list[Column] = []
-    sd = _OPINION_SD * _relevance_sd(candidates)
-    for name, column in sorted(candidates.opinions.items()):
-        opinion = standardise(column)
-        known = np.flatnonzero(np.isfinite(column))
-        of_query = mean_by(candidates.query[known], opinion[known], candidates.n_queries)
-        columns.append((f"opinion {name}", opinion, 0.0, sd))
-        columns.append((f"opinion {name} of query", of_query[candidates.query], 0.0, sd))
-        columns.append((f"opinion {name} of systems", by_system(candidates, opinion)[0], 0.0, sd))
+    if not candidates.opinions:
+        return []
+    together = _mean_opinion(candidates)
+    known = np.isfinite(together)
+    one = f"opinion {next(iter(candidates.opinions))}" if len(candidates.opinions) == 1 else "opinions"
+    columns = _with_means(candidates, one, standardise(together), known, _WORTH)
+    if len(candidates.opinions) > 1:
+        for name, opinion in sorted(candidates.opinions.items()):
+            apart = np.where(np.isfinite(opinion), standardise(opinion) - np.nan_to_num(together), 0.0)
+            columns += _with_means(candidates, f"opinion {name}", apart, known, _APART)
     return columns
+
+
+def _with_means(
+    candidates: Candidates, name: str, values: Floats, known: Mask, priors: Sequence[tuple[float, float]]
+) -> list[Column]:
+    """A hint, its mean over what is known of each pair's query, and over what the systems of a pair retrieve."""
+    sd = _relevance_sd(candidates)
+    columns = (values, _query_mean(candidates, values, known), by_system(candidates, values)[0])
+    names = (name, f"{name} of query", f"{name} of systems")
+    return [
+        (each, column, mean * sd, spread * sd)
+        for each, column, (mean, spread) in zip(names, columns, priors, strict=True)
+    ]
+
+
+def _query_mean(candidates: Candidates, values: Floats, known: Mask) -> Floats:
+    rows = np.flatnonzero(known)
+    return mean_by(candidates.query[rows], values[rows], candidates.n_queries)[candidates.query]
+
+
+def _reliability(candidates: Candidates) -> Block:
+    """What machine opinions say of a pair within its query: how much that is worth may differ from query to query."""
+    together = _mean_opinion(candidates)
+    known, opinion = np.isfinite(together), standardise(together)
+    within = np.where(known, opinion - _query_mean(candidates, opinion, known), 0.0)
+    pair = np.flatnonzero(within)
+    return Block("opinion_query", pair, np.zeros(len(pair), dtype=np.int64), within[pair])
+
+
+def _mean_opinion(candidates: Candidates) -> Floats:
+    """The mean of standardised machine opinions about each pair; NaN where there are none."""
+    columns = np.stack(list(candidates.opinions.values()))
+    known = np.isfinite(columns)
+    total = np.where(known, np.stack([standardise(column) for column in columns]), 0.0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
 
 
 def _relevance_sd(candidates: Candidates) -> float:

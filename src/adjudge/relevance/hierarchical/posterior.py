@@ -5,7 +5,10 @@ with E[r_i | θ] = constant + g_i'θ for every pair. Then
 
     Cov(r_i, r_j) = g_i'Σg_j + [same query] f_i'P_q f_j + [i = j] d_i,
 
-d_i the variance of ε_i. A judgment is a rank-one change of one P_q, of the g_i of one query, and of Σ.
+d_i the variance of ε_i. A judgment is a rank-one change of one P_q, of the g_i of one query, and of Σ. Where it is not
+exact (:mod:`~adjudge.relevance.hierarchical.assessors`) the leniency of assessors is part of θ, and the pair keeps a
+share ρ = 1 - κ of f_i and of d_i, κ = d_i / (d_i + σ_a²): r_i is κ (y - λ_a) + (1 - κ) (what it was) + what is left of
+ε_i. Exact judgments leave ρ = 0, no judgment ρ = 1.
 
 Variances of effects are estimated from the judgments so far. Judged relevances are y ~ N(Xμ, K) with
 K = X V X' + blockdiag_q(K_q), K_q = Σ_k v_k B_qk, where B_qk says which judged pairs of a query share effects of kind
@@ -14,7 +17,7 @@ k. Maximised over log variances is
     -½ (log |K| + (y - Xμ)'K⁻¹(y - Xμ)) - ½ Σ_k ((log v_k - log v0_k) / sd)²,
 
 a marginal likelihood with a log-normal prior around v0. Of queries with more than 64 judged pairs, 64 evenly spaced
-ones tell enough of variances.
+ones tell enough of variances; of large collections fewer do, so that this takes less than a second.
 
 Draws of relevance stay on the scale, from 0 to 1. Gaussian beliefs leave it, and cutting them off there moves their
 mean. So a draw has two stages. What pairs share is drawn as the model believes and clipped: μ_i, the relevance expected
@@ -31,12 +34,14 @@ from functools import cache, lru_cache
 
 import numpy as np
 from scipy.interpolate import RectBivariateSpline
-from scipy.linalg.blas import dger
+from scipy.linalg.blas import dgemm, dger
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.relevance.candidates import Answers
+from adjudge.relevance.hierarchical.assessors import FACTOR_SD, Panel, Told
 from adjudge.relevance.hierarchical.effects import Design
 
 _AT_ONCE = 20_000  # pairs
@@ -47,54 +52,83 @@ class Step:
     """What a judgment of one pair did: every mean moves by ``covariance`` · surprise / variance."""
 
     pair: int
-    covariance: Floats  # of each pair with the one that was judged, before; 0 for those judged earlier
-    variance: float
+    covariance: Floats  # of each pair with the answer, before; 0 for those that are known
+    variance: float  # of the answer
     surprise: float
+    kept: float = 0.0  # share of ε that is left to the pair
+    assessor: int = -1
+    noise: float = 0.0
+    lenient: Floats | None = None  # covariance of each assessor's leniency with the answer, before
 
 
 class Posterior:
-    """Gaussian beliefs about the relevance of all pairs, given exact judgments of some, with fixed variances.
+    """Gaussian beliefs about the relevance of all pairs, given judgments of some, with fixed variances.
 
-    ``mean`` and ``variance`` of judged pairs are the judged relevance and 0. ``theta`` and ``sigma`` are the mean and
-    the covariance of global effects.
+    Judgments are exact unless there is a ``panel`` of assessors. ``left`` is the share ρ of what is special to a pair
+    that is not known: 0 where it was judged exactly, whose ``mean`` and ``variance`` are the judged relevance and 0.
+    ``own`` is the variance of that part of ε, ``whole`` what it was.
+    ``theta`` and ``sigma`` are the mean and the covariance of global effects, leniency being the last of them.
     """
 
-    def __init__(self, design: Design, variances: Floats, judged: Mask, relevance: Floats) -> None:
+    def __init__(
+        self, design: Design, variances: Floats, judged: Mask, relevance: Floats, panel: Panel | None = None
+    ) -> None:
         """Learn all judgments at once."""
-        self.design = design
-        self.judged = judged.copy()
-        self.own = design.own_variance(variances)
+        self.design, self.panel = design, panel
+        self.whole = design.own_variance(variances)
         self._columns = design.local.indices % design.n_local
-        self._learn(variances, np.flatnonzero(judged), relevance)
+        rows = np.flatnonzero(judged)
+        told = Told.exactly(rows, relevance[rows]) if panel is None else Told.by(panel)
+        self.relevant: Mask = np.zeros(len(judged), dtype=np.bool_)  # by the judgment of somebody
+        self.relevant[told.pair] = told.relevance > 0
+        self._learn(variances, told)
 
-    def _learn(self, variances: Floats, rows: Ints, relevance: Floats) -> None:
-        """Condition on judged rows.
+    @property
+    def known(self) -> Mask:
+        """Pairs about which nothing is left to learn."""
+        known: Mask = self.left == 0
+        return known
 
-        With V the prior variances of θ, h_i the row of ``design.x`` and B_q = Σ f_i h_i'/d_i over judged pairs,
-        Σ⁻¹ = V⁻¹ + Σ h_i h_i'/d_i - Σ_q B_q'P_q B_q and E[φ_q | θ] = P_q Σ f_i (r_i - h_i'θ)/d_i.
+    def _learn(self, variances: Floats, told: Told) -> None:
+        """Condition on what was told, with noise s_i.
+
+        With V the prior variances of θ, h_i the row of ``design.x`` and the loading of leniency, D_i = d_i + s_i and
+        B_q = Σ f_i h_i'/D_i over judged pairs, Σ⁻¹ = V⁻¹ + N + Σ h_i h_i'/D_i - Σ_q B_q'P_q B_q, N what contrasts tell,
+        and E[φ_q | θ] = P_q Σ f_i (r_i - h_i'θ)/D_i.
         """
-        design, n_queries = self.design, self.design.candidates.n_queries
-        m, p = design.n_local, design.x.shape[1]
-        f, x, d = design.local[rows], design.x[rows], self.own[rows]
+        design, n_queries, rows = self.design, self.design.candidates.n_queries, told.pair
+        m, n_features, n_assessors = design.n_local, design.x.shape[1], told.loading.shape[1]
+        p, leniency = n_features + n_assessors, 0.0 if self.panel is None else self.panel.leniency
+        f, x, d = design.local[rows], np.hstack([design.x[rows], told.loading]), self.whole[rows] + told.noise
         weighted = csr_array((f.data / np.repeat(d, np.diff(f.indptr)), f.indices, f.indptr), shape=f.shape)
-        left = relevance[rows] - x @ design.prior_mean
+        left = told.relevance - design.x[rows] @ design.prior_mean
         used = np.unique(design.candidates.query[rows])
         self.p = self._local_covariance(design.local_variance(variances), (f.T @ weighted).tocoo(), used)
         b = (weighted.T @ np.column_stack([x, left])).reshape(n_queries, m, p + 1)[used]
         pb = self.p[used] @ b
         gram = np.column_stack([x, left]).T @ (x / d[:, None])
         gram -= b.reshape(-1, p + 1).T @ pb.reshape(-1, p + 1)[:, :p]
-        self.sigma = scaled_inverse(gram[:p], design.global_variance(variances))
+        gram[n_features:p, n_features:] += told.information
+        gram[p, n_features:] += told.towards
+        self.sigma = scaled_inverse(
+            gram[:p], np.append(design.global_variance(variances), np.full(n_assessors, leniency))
+        )
         change = self.sigma @ gram[p]
-        self.theta = design.prior_mean + change
+        self.theta = np.append(design.prior_mean, np.zeros(n_assessors)) + change
         given = np.zeros((n_queries, m, p + 1))  # E[φ_q | θ] = given[q] @ (-(θ - prior mean), 1)
         given[used] = pb
         self.g = design.local @ given[..., :p].reshape(n_queries * m, p)
-        np.subtract(design.x, self.g, out=self.g)
-        self.mean = design.x @ design.prior_mean + design.local @ given[..., p].ravel() + self.g @ change
-        self.mean[rows] = relevance[rows]
+        np.negative(self.g, out=self.g)
+        self.g[:, :n_features] += design.x
+        self.mean = design.x @ design.prior_mean + design.local @ given[..., p].ravel()
+        self.left = np.ones(len(self.mean))
+        self.left[rows] = told.noise / d
+        self.g[rows] *= self.left[rows, None]
+        self.g[rows, n_features:] -= (1 - self.left[rows, None]) * told.loading
+        self.mean[rows] = self.left[rows] * self.mean[rows] + (1 - self.left[rows]) * told.relevance
+        self.mean += self.g @ change
+        self.own = self.left * self.whole
         self.variance = self._variances()
-        self.variance[rows] = 0.0
 
     def _local_covariance(self, prior: Floats, gram: csr_array, used: Ints) -> Floats:
         """P_q = (D⁻¹ + Σ f_i f_i'/d_i)⁻¹ of every query, with D the prior variances of its effects."""
@@ -107,7 +141,7 @@ class Posterior:
         return p
 
     def _variances(self) -> Floats:
-        """g_i'Σg_i + f_i'P_q f_i + d_i of every pair, some at a time."""
+        """g_i'Σg_i + ρ_i² f_i'P_q f_i + ρ_i d_i of every pair, some at a time."""
         local, stacked = self.design.local, self.p.reshape(-1, self.design.n_local)
         variance = self.own.copy()
         for first in range(0, len(variance), _AT_ONCE):
@@ -115,75 +149,93 @@ class Posterior:
             g, f = self.g[part], local[part.start : part.stop]
             row = np.repeat(np.arange(f.shape[0]), np.diff(f.indptr))
             products = f.data * (f @ stacked)[row, f.indices % stacked.shape[1]]
-            variance[part] += np.einsum("ij,ij->i", g @ self.sigma, g) + np.bincount(row, products)
+            variance[part] += np.einsum("ij,ij->i", g @ self.sigma, g)
+            variance[part] += self.left[part] ** 2 * np.bincount(row, products, minlength=f.shape[0])
         return variance
 
     def local_rows(self, query: int) -> tuple[slice, Floats]:
-        """Pairs of a query and their local effects f, dense."""
+        """Pairs of a query and what is left of their local effects, ρ f, dense."""
         rows, local = self.design.candidates.rows(query), self.design.local
         f = np.zeros((rows.stop - rows.start, self.design.n_local))
         entries = slice(local.indptr[rows.start], local.indptr[rows.stop])
         row = np.repeat(np.arange(len(f)), np.diff(local.indptr[rows.start : rows.stop + 1]))
         f[row, self._columns[entries]] = local.data[entries]
+        f *= self.left[rows, None]
         return rows, f
 
-    def update(self, pair: int, relevance: float) -> Step:
-        """Learn one judgment more."""
+    def update(self, pair: int, relevance: float, assessor: int = -1) -> Step:
+        """Learn one judgment more, of an assessor of the panel where there is one."""
         query = int(self.design.candidates.query[pair])
         rows, f = self.local_rows(query)
-        g = self.g[pair].copy()
-        towards = self.p[query] @ f[pair - rows.start]
-        shared = f @ towards  # covariance with the other pairs of the query, given θ
-        shared[pair - rows.start] += self.own[pair]
-        given = float(shared[pair - rows.start])
+        place = pair - rows.start
+        g, surprise, noise, lenient = self.g[pair].copy(), relevance - float(self.mean[pair]), 0.0, None
+        if self.panel is not None:
+            column, noise = assessor - len(self.panel), float(self.panel.noise[assessor])
+            g[column] += 1.0
+            surprise -= float(self.theta[column])
+        towards = self.p[query] @ f[place]
+        shared = f @ towards  # covariance with the answer of each pair of the query, given θ
+        shared[place] += self.own[pair]
+        given = float(shared[place]) + noise
         common = self.sigma @ g
         covariance = self.g @ common
         covariance[rows] += shared
-        covariance[self.judged] = 0.0
-        variance = float(covariance[pair])
-        step = Step(pair, covariance, variance, relevance - float(self.mean[pair]))
+        variance = float(g @ common) + given
+        if self.panel is not None:
+            lenient = common[-len(self.panel) :].copy()
+        kept = noise / (float(self.own[pair]) + noise)
+        step = Step(pair, covariance, variance, surprise, kept, assessor, noise, lenient)
         self.p[query] -= np.outer(towards, towards / given)
-        shared[pair - rows.start] -= self.own[pair]
         self.g[rows] -= np.outer(shared / given, g)
         self.sigma -= np.outer(common, common / variance)
         self.theta += common * (step.surprise / variance)
         self.mean += covariance * (step.surprise / variance)
         self.variance -= covariance**2 / variance
-        self.judged[pair], self.mean[pair], self.variance[pair] = True, relevance, 0.0
+        self.left[pair] *= kept
+        self.own[pair] *= kept
+        self.relevant[pair] |= relevance > 0
+        if noise == 0:
+            self.g[pair], self.mean[pair], self.variance[pair] = 0.0, relevance, 0.0
         return step
 
     def covariance_with(self, weights: csr_array | Floats) -> Floats:
-        """Cov(r_i, Σ_j weights_js r_j), pairs x sums; rows of judged pairs are 0, and so must be their weights."""
+        """Cov(r_i, Σ_j weights_js r_j), pairs x sums; rows of known pairs are 0."""
         m, n_sums = self.design.n_local, weights.shape[1]
-        towards = self.p @ _dense(self.design.local.T @ weights).reshape(-1, m, n_sums)
+        towards = self.p @ _dense(self.design.local.T @ _scaled(weights, self.left)).reshape(-1, m, n_sums)
         covariance = self.design.local @ towards.reshape(-1, n_sums)
+        covariance *= self.left[:, None]
         covariance += self.g @ (self.sigma @ _dense(weights.T @ self.g).T)
         covariance += _dense(_scaled(weights, self.own))
-        covariance[self.judged] = 0.0
         return np.ascontiguousarray(covariance)
 
     def query_covariance_with(self, query: int, weights: Floats, *, given_global: bool = False) -> Floats:
         """The same for pairs of one query, both ways; ``given_global`` leaves out what global effects add."""
         rows, f = self.local_rows(query)
-        weights = np.where(self.judged[rows, None], 0.0, weights)
         covariance = f @ (self.p[query] @ (f.T @ weights)) + self.own[rows, None] * weights
         if not given_global:
             covariance += self.g[rows] @ (self.sigma @ (self.g[rows].T @ weights))
-        covariance[self.judged[rows]] = 0.0
         return np.asarray(covariance, dtype=np.float64)
 
 
 def scaled_inverse(information: Floats, prior: Floats) -> Floats:
     """(D⁻¹ + N)⁻¹ = D^½ (I + D^½ N D^½)⁻¹ D^½, symmetric; prior variances D may be 0. Works on stacks."""
     root = np.sqrt(prior)
-    inner = root[..., :, None] * information * root[..., None, :] + np.eye(prior.shape[-1])
-    inverse = root[..., :, None] * np.linalg.inv(inner) * root[..., None, :]
-    return np.asarray((inverse + np.swapaxes(inverse, -1, -2)) / 2, dtype=np.float64)
+    scale = root[..., :, None] * root[..., None, :]
+    inner = scale * information
+    place = np.arange(prior.shape[-1])
+    inner[..., place, place] += 1.0
+    scale *= np.linalg.inv(inner)
+    return np.asarray((scale + np.swapaxes(scale, -1, -2)) / 2, dtype=np.float64)
 
 
 def subtract_outer(matrix: Floats, column: Floats, row: Floats) -> None:
     """Matrix -= column row', in place; the matrix must be C-contiguous."""
     dger(-1.0, row, column, a=matrix.T, overwrite_a=1)
+
+
+def add_product(matrix: Floats, left: Floats, right: Floats) -> None:
+    """Matrix += left right, in place; the matrix must be C-contiguous."""
+    dgemm(1.0, right.T, left.T, beta=1.0, c=matrix.T, overwrite_c=1)
 
 
 def _dense(matrix: csr_array | Floats) -> Floats:
@@ -200,12 +252,18 @@ def _scaled(matrix: csr_array | Floats, factor: Floats) -> csr_array | Floats:
 
 _MOST_STEPS = 60
 _MOST_OF_QUERY = 64
+_LEAST_OF_QUERY = 8
+_MOST_NUMBERS = 400_000  # judgments x global effects
 _FURTHEST = 8.0  # logarithms of variances from v0, in standard deviations of the prior
+_LEAST_RESIDUAL = 1e-12  # of the largest variance: below that, covariances of judgments are singular but for rounding
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedBlocks:
-    """Judged pairs by query, padded to the query with most of them: stacks over queries that have any."""
+    """Judgments by query, padded to the query with most of them: stacks over queries that have any.
+
+    Where there is a panel, its leniency and the noise of each assessor are variances after those by kind.
+    """
 
     x: Floats  # queries x judged x global effects; 0 where padded
     left: Floats  # queries x judged: y - X prior mean
@@ -213,18 +271,29 @@ class JudgedBlocks:
     padded: Floats  # queries x judged: 1 where there is no pair
     prior_variance: Floats
     kind: Ints
+    by: Floats  # queries x judged x assessors: 1 for whom each judgment is by; no assessors without a panel
 
     @classmethod
-    def of(cls, design: Design, judged: Ints, relevance: Floats) -> JudgedBlocks:
-        """Gather judged pairs (ascending) of a design."""
-        rows = _thin(design.candidates.query[judged], judged)
+    def of(cls, design: Design, judged: Ints, relevance: Floats, answers: Answers | None = None) -> JudgedBlocks:
+        """Gather judged pairs (ascending) of a design, or the answers about them."""
+        query = design.candidates.query[judged]
+        n_effects = design.x.shape[1] + (0 if answers is None else len(answers.assessors))
+        each = _MOST_NUMBERS // (n_effects * len(np.unique(query)))
+        most = min(max(each, _LEAST_OF_QUERY), _MOST_OF_QUERY)
+        if answers is None:
+            rows = _thin(query, judged, most)
+            told = relevance[rows]
+        else:
+            per_pair = -(-len(answers.pair) // len(judged))
+            kept = np.isin(answers.pair, _thin(query, judged, max(most // per_pair, 1)))
+            rows, told = answers.pair[kept], answers.relevance[kept]
         used, query, count = np.unique(design.candidates.query[rows], return_inverse=True, return_counts=True)
         place = np.arange(len(rows)) - (np.cumsum(count) - count)[query]
         shape, m = (len(count), int(count.max())), design.n_local
         x = np.zeros((*shape, design.x.shape[1]))
         x[query, place] = design.x[rows]
         left, padded = np.zeros(shape), np.ones(shape)
-        left[query, place] = relevance[rows] - design.x[rows] @ design.prior_mean
+        left[query, place] = told - design.x[rows] @ design.prior_mean
         padded[query, place] = 0.0
         chosen = design.local[rows]
         entry = np.repeat(np.arange(len(rows)), np.diff(chosen.indptr))
@@ -235,7 +304,27 @@ class JudgedBlocks:
             part = f * (design.local_kind[used] == k)[:, None, :]
             shares[k] = part @ np.swapaxes(part, 1, 2)
             shares[k][query, place, place] += design.own[rows, k]
-        return cls(x, left, shares, padded, design.prior_variance, design.kind)
+        if answers is None:
+            return cls(x, left, shares, padded, design.prior_variance, design.kind, np.zeros((*shape, 0)))
+        number = np.full(shape, -1)
+        number[query, place] = rows
+        q, a, b = np.nonzero((number[:, :, None] == number[:, None, :]) & (number[:, :, None] >= 0))
+        other = a != b  # two answers to one pair
+        shares[:, q[other], a[other], b[other]] += design.own[number[q[other], a[other]]].T
+        by = np.zeros((*shape, len(answers.assessors)))
+        by[query, place, answers.assessor[kept]] = 1.0
+        kinds = np.append(design.kind, np.full(len(answers.assessors), len(design.kinds)))
+        x = np.concatenate([x, by], axis=2)
+        prior = np.append(design.prior_variance, np.full(len(answers.assessors), np.nan))
+        return cls(x, left, shares, padded, prior, kinds, by)
+
+    def covariance(self, variances: Floats) -> Floats:
+        """K_q of every query."""
+        n_kinds, place = len(self.shares), np.arange(self.shares.shape[2])
+        block: Floats = np.tensordot(variances[:n_kinds], self.shares, 1)
+        block[:, place, place] += self.padded
+        block[:, place, place] += self.by @ variances[n_kinds + 1 :]
+        return block
 
     def objective(self, variances: Floats) -> tuple[float, Floats]:
         """Minus log-likelihood (without constants), and its slope by each variance.
@@ -243,9 +332,7 @@ class JudgedBlocks:
         With T_q = K_q⁻¹X_q and M = V⁻¹ + Σ_q X_q'T_q, K⁻¹ has diagonal blocks K_q⁻¹ - T_q M⁻¹ T_q', and the slope by a
         variance of matrix B is ½ (tr K⁻¹B - α'Bα), α = K⁻¹(y - Xμ).
         """
-        block = np.tensordot(variances, self.shares, 1)
-        place, p = np.arange(block.shape[1]), self.x.shape[2]
-        block[:, place, place] += self.padded
+        block, p = self.covariance(variances), self.x.shape[2]
         inverse = np.linalg.inv(block)
         t = inverse @ self.x
         information = self.x.reshape(-1, p).T @ t.reshape(-1, p)
@@ -257,6 +344,8 @@ class JudgedBlocks:
         value = 0.5 * (_log_determinant(block) + _log_determinant(inner) + float((self.left * alpha).sum()))
         rest = inverse - (t @ covariance) @ np.swapaxes(t, 1, 2) - alpha[:, :, None] * alpha[:, None, :]
         slope = 0.5 * np.tensordot(self.shares, rest, 3)
+        noise = 0.5 * np.tensordot(np.diagonal(rest, axis1=1, axis2=2), self.by, 2)
+        slope = np.concatenate([slope, np.zeros(len(variances) - len(slope) - len(noise)), noise])
         towards = np.einsum("qji,qj->i", self.x, alpha)
         kept = np.diagonal(information) - np.einsum("ij,ji->i", information @ covariance, information)
         known = self.kind >= 0
@@ -270,30 +359,85 @@ def estimate(design: Design, judged: Ints, relevance: Floats, centre: Floats, sd
     ``centre`` is v0, ``judged`` the rows of judged pairs. Variances of effects that there are not, and those that
     ``centre`` has at 0, stay as they are.
     """
-    blocks = JudgedBlocks.of(design, judged, relevance)
-    free = design.active & (centre > 0)
-    start = np.log(centre[free])
-
-    def variances(logs: Floats) -> Floats:
-        chosen = centre.copy()
-        chosen[free] = np.exp(logs)
-        return chosen
-
-    def objective(logs: Floats) -> tuple[float, Floats]:
-        value, slope = blocks.objective(variances(logs))
-        away = (logs - start) / sd
-        return value + 0.5 * float(away @ away), slope[free] * np.exp(logs) + away / sd
-
-    bounds = np.column_stack([start - _FURTHEST * sd, start + _FURTHEST * sd])
-    options = {"maxiter": _MOST_STEPS, "ftol": 1e-9}
-    return variances(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x)
+    moves = _moves(design.active & (centre > 0))
+    return centre * np.exp(moves @ _highest(JudgedBlocks.of(design, judged, relevance), design, centre, moves, sd))
 
 
-def _thin(query: Ints, rows: Ints) -> Ints:
-    """At most 64 rows of each query, evenly spaced; ``query`` ascends."""
+def estimate_panel(
+    design: Design, judged: Ints, answers: Answers, centre: Floats, sd: float = 1.0
+) -> tuple[Floats, Floats]:
+    """The same where assessors have noise and leniency: variances by kind and by PANEL, and noise by assessor.
+
+    ``centre`` has v0 by kind and by PANEL. The noise of an assessor is the common one times a factor, whose logarithm
+    has standard deviation ``FACTOR_SD`` around 0 before anything is learned.
+    """
+    n_assessors = len(answers.assessors)
+    common, moves, sds = _panel_moves(design, centre, n_assessors, sd)
+    start = np.append(centre[:-1], np.full(n_assessors, centre[-1]))
+    u = _highest(JudgedBlocks.of(design, judged, np.empty(0), answers), design, start, moves, sds)
+    return centre * np.exp(common @ u[:-n_assessors]), (start * np.exp(moves @ u))[-n_assessors:]
+
+
+def noise_spread(
+    design: Design, judged: Ints, answers: Answers, found: tuple[Floats, Floats], sd: float = 1.0
+) -> Floats:
+    """Standard deviations of the logarithms of the noise of assessors around what was ``found``.
+
+    From the prior and Fisher's information about variances, ½ tr(K⁻¹B_k K⁻¹B_l), as if global effects were known.
+    """
+    variances, noise = found
+    blocks, n_kinds = JudgedBlocks.of(design, judged, np.empty(0), answers), len(design.kinds)
+    whole, by = np.append(variances[:-1], noise), blocks.by
+    inverse = np.linalg.inv(blocks.covariance(whole))
+    pulled = inverse @ blocks.shares  # kinds x queries x judged x judged
+    diagonal = np.diagonal(pulled @ inverse, axis1=2, axis2=3)
+    information = np.zeros((len(whole), len(whole)))
+    information[:n_kinds, :n_kinds] = np.einsum("kqij,lqji->kl", pulled, pulled, optimize=True)
+    information[:n_kinds, n_kinds + 1 :] = np.tensordot(diagonal, by, 2)
+    information[n_kinds + 1 :, :n_kinds] = information[:n_kinds, n_kinds + 1 :].T
+    information[n_kinds + 1 :, n_kinds + 1 :] = np.tensordot(by, inverse**2 @ by, ((0, 1), (0, 1)))
+    _, moves, sds = _panel_moves(design, variances, len(noise), sd)
+    moved = moves * whole[:, None]
+    covariance = np.linalg.inv(0.5 * moved.T @ information @ moved + np.diag(1 / sds**2))
+    spread: Floats = np.sqrt(np.einsum("ai,ij,aj->a", moves, covariance, moves)[-len(noise) :])
+    return spread
+
+
+def _panel_moves(design: Design, centre: Floats, n_assessors: int, sd: float) -> tuple[Floats, Floats, Floats]:
+    """What moves variances by kind and by PANEL, what moves those by kind, leniency and assessor; prior deviations."""
+    common = _moves(np.append(design.active, [True, True]) & (centre > 0))
+    shared = np.vstack([common, np.repeat(common[-1:], n_assessors - 1, axis=0)])
+    factors = np.vstack([np.zeros((len(centre) - 1, n_assessors)), np.eye(n_assessors)])
+    sds = np.append(np.full(common.shape[1], sd), np.full(n_assessors, FACTOR_SD))
+    return common, np.hstack([shared, factors]), sds
+
+
+def _moves(free: Mask) -> Floats:
+    """A column for each variance that is free, 1 in its own row."""
+    return np.eye(len(free))[:, free]
+
+
+def _highest(blocks: JudgedBlocks, design: Design, centre: Floats, moves: Floats, sd: float | Floats) -> Floats:
+    """The u ~ N(0, sd²) at the maximum, with variances exp(log centre + moves u)."""
+
+    def objective(u: Floats) -> tuple[float, Floats]:
+        variances, away = centre * np.exp(moves @ u), u / sd
+        value, slope = blocks.objective(variances)
+        return value + 0.5 * float(away @ away), moves.T @ (slope * variances) + away / sd
+
+    residual = float(centre[design.kinds.index("residual")] / centre.max())
+    furthest = np.minimum(_FURTHEST * np.broadcast_to(sd, moves.shape[1]), np.log(residual / _LEAST_RESIDUAL) / 2)
+    options, bounds = {"maxiter": _MOST_STEPS, "ftol": 1e-9}, np.column_stack([-furthest, furthest])
+    start = np.zeros(len(furthest))
+    found: Floats = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    return found
+
+
+def _thin(query: Ints, rows: Ints, most: int) -> Ints:
+    """Up to ``most`` rows of each query, evenly spaced; ``query`` ascends."""
     _, of_query, count = np.unique(query, return_inverse=True, return_counts=True)
     place = np.arange(len(rows)) - (np.cumsum(count) - count)[of_query]
-    kept = np.minimum(count, _MOST_OF_QUERY)[of_query]
+    kept = np.minimum(count, most)[of_query]
     total = count[of_query]
     return rows[(place + 1) * kept // total > place * kept // total]
 
@@ -312,46 +456,70 @@ _STEPS = 12
 class Draws:
     """Antithetic draws of the relevance of all pairs: Gaussian, following judgments, brought onto the scale when asked.
 
-    ``deviations`` are Gaussian draws less their mean, 0 for judged pairs; half as many as are given out, as the others
-    are their reflections. ``noise`` is ε_i / √d_i in each.
+    ``deviations`` are Gaussian draws less their mean, 0 for known pairs; half as many as are given out, as the others
+    are their reflections. ``noise`` is what is left of ε_i in each, divided by its standard deviation, ``leniency``
+    that of assessors, less its mean.
     """
 
     def __init__(self, posterior: Posterior, n_draws: int, rng: np.random.Generator) -> None:
         design, half = posterior.design, n_draws // 2
         n_queries, m, p = *design.local_kind.shape, len(posterior.theta)
         self.posterior = posterior
-        root = np.linalg.cholesky(posterior.sigma + _JITTER * np.eye(p))
-        deviations = posterior.g @ (root @ rng.standard_normal((p, half)))
-        roots = np.linalg.cholesky(posterior.p + _JITTER * np.eye(m))
-        deviations += design.local @ (roots @ rng.standard_normal((n_queries, m, half))).reshape(-1, half)
+        shared = _root(posterior.sigma) @ rng.standard_normal((p, half))
+        deviations = posterior.g @ shared
+        local = design.local @ (_root(posterior.p) @ rng.standard_normal((n_queries, m, half))).reshape(-1, half)
+        deviations += posterior.left[:, None] * local
         self.noise = rng.standard_normal(deviations.shape)
         deviations += np.sqrt(posterior.own)[:, None] * self.noise
-        deviations[posterior.judged] = 0.0
-        self.deviations = np.ascontiguousarray(deviations)
+        self.deviations, self.leniency = np.ascontiguousarray(deviations), shared[design.x.shape[1] :]
+        self._rng = rng
 
     def learn(self, step: Step) -> None:
-        """Follow the posterior by one judgment: r_j += Cov(r_j, r_i) (y - r_i) / Var(r_i), Matheron's rule."""
-        subtract_outer(self.deviations, step.covariance, self.deviations[step.pair] / step.variance)
-        self.deviations[step.pair] = 0.0
+        """Follow the posterior by one judgment: r_j += Cov(r_j, y_i) (y - y_i) / Var(y_i), Matheron's rule."""
+        answer = self.deviations[step.pair]
+        if step.lenient is None:
+            subtract_outer(self.deviations, step.covariance, answer / step.variance)
+            self.deviations[step.pair] = 0.0
+            return
+        error = np.sqrt(step.noise) * self._rng.standard_normal(len(answer))
+        answer = answer + self.leniency[step.assessor] + error
+        subtract_outer(self.deviations, step.covariance, answer / step.variance)
+        self.leniency -= np.outer(step.lenient, answer / step.variance)
+        left = np.sqrt(self.posterior.own[step.pair])
+        self.noise[step.pair] = np.sqrt(step.kept) * self.noise[step.pair] - (1 - step.kept) * error / left
 
-    def relevance(self, rows: slice) -> tuple[Floats, Floats]:
+    def relevance(self, rows: slice, rounding: float = 0.0) -> tuple[Floats, Floats]:
         """Relevance of some pairs, pairs x draws, and its slopes by their expected relevance.
 
-        Judged pairs are what they were judged, with slope 0.
+        Known pairs are what they were judged, with slope 0. What judgments left of ε_i counts in eighths of powers of
+        two, so that there are a handful of variances. ``rounding`` is variance that draws will get afterwards, so that
+        they have as much less of what is the pair's own.
         """
         posterior = self.posterior
-        mean, own, judged = posterior.mean[rows, None], posterior.own[rows], posterior.judged[rows]
+        mean, own, known = posterior.mean[rows, None], posterior.own[rows], posterior.known[rows]
         shared = self.deviations[rows] - np.sqrt(own)[:, None] * self.noise[rows]
         expected = np.concatenate([mean + shared, mean - shared], axis=1)
         noise = np.concatenate([self.noise[rows], -self.noise[rows]], axis=1)
-        raw, slopes = np.empty_like(noise), np.empty_like(noise)
-        for variance in np.unique(own):  # a handful: ε with and without an artist and a genre of its own
-            same = own == variance
-            raw[same], slopes[same] = _around(expected[same], noise[same], float(variance))
+        raw, slopes = np.zeros_like(noise), np.zeros_like(noise)
+        rounded = np.exp2(np.rint(8 * np.log2(np.where(known, 1.0, posterior.left[rows]))) / 8)
+        spread = np.where(known, 0.0, posterior.whole[rows] * rounded)
+        for variance in np.unique(spread[~known]):  # a handful: ε with and without an artist and a genre of its own
+            same = spread == variance
+            left = max(float(variance) - rounding, 0.0)
+            raw[same], slopes[same] = _around(expected[same], noise[same], left)
         slopes *= (raw > 0) & (raw < 1)
         values = np.clip(raw, 0.0, 1.0)
-        values[judged], slopes[judged] = mean[judged], 0.0
+        values[known] = mean[known]
         return values, slopes
+
+
+def _root(covariance: Floats) -> Floats:
+    """L with LL' = covariance but for rounding; works on stacks."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariance + _JITTER * np.eye(covariance.shape[-1])))
+    except np.linalg.LinAlgError:  # where variances differ by many orders, rounding exceeds what is added
+        values, vectors = np.linalg.eigh(covariance)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
 
 
 def _around(expected: Floats, noise: Floats, variance: float) -> tuple[Floats, Floats]:
@@ -411,7 +579,7 @@ def _raw_moments(m: Floats, s: Floats) -> tuple[Floats, ...]:
     return inner + above, m * inner + s * tilt + above, within, at_a - at_b, 2 * inner, 2 * tilt
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _tabulate(variance: float) -> ClippedNormal:
     """M and s over a grid of means, for one variance."""
     return clipped_normal(np.linspace(_LEAST, 1 - _LEAST, _N_GRID), np.full(_N_GRID, variance))

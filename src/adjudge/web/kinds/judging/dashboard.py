@@ -11,22 +11,25 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
 from adjudge.io import plain
+from adjudge.relevance.audit import Audit
 from adjudge.relevance.session import Session, SystemPair
+from adjudge.relevance.worth import NextSteps, next_steps
 from adjudge.stats.agreement import Ratings, agreement
 from adjudge.stats.agreement_coefficients import drift, self_consistency
 from adjudge.web.kinds.base import COST, SECONDS, Costly, Moment, Observer, Snapshot
 from adjudge.web.kinds.judging.session import Learner, PairRow, Projection, project
 from adjudge.web.kinds.judging.settings import AskedScale, settings_of
 from adjudge.web.kinds.judging.sound import hear
-from adjudge.web.kinds.judging.store import CurrentGrade, RepeatedAnswer, current_grades, repeats
+from adjudge.web.kinds.judging.store import CurrentGrade, RepeatedAnswer, ask_again, current_grades, repeats
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
 from adjudge.web.store.campaigns import LIVE_SECONDS, Campaign
@@ -281,11 +284,15 @@ MOST_PAIRS = 780
 _STEPS = 400  # points of a trajectory that are kept, about
 
 
+Made = TypeVar("Made")
+
+
 @dataclass(frozen=True)
 class SnapshotData:
     """Everything that a snapshot shows, read at one moment.
 
-    ``agreement`` and ``expected`` are of the monitoring; ``done`` and ``reason`` say whether judging can stop.
+    ``agreement`` and ``expected`` are of the monitoring, ``audit`` is there where pairs are drawn for one, ``steps``
+    once something is judged; ``done`` and ``reason`` say whether judging can stop.
     """
 
     campaign: Campaign
@@ -296,6 +303,8 @@ class SnapshotData:
     projection: Projection | None
     agreement: Mapping[str, Any]
     expected: Mapping[tuple[str, int], float]
+    audit: Audit | None
+    steps: NextSteps | None
     done: bool
     reason: str
     now: float
@@ -312,7 +321,11 @@ def make_snapshot(connection: Connection, looked: SnapshotData) -> dict[str, Any
     """The snapshot without its version; plain values, None where something is unknown."""
     found, session, watched = looked.campaign, looked.session, looked.watched
     scale = settings_of(found).evaluated
-    people = assessors(watched, scale, looked.expected, now=looked.now)
+    reliability = {row.assessor: row.reliability for row in session.assessors}
+    people = [
+        {**person, "reliability": reliability.get(person["code"])}
+        for person in assessors(watched, scale, looked.expected, now=looked.now)
+    ]
     left = _left(looked, people)
     made = {
         "made_at": looked.now,
@@ -350,6 +363,8 @@ def _status(looked: SnapshotData) -> dict[str, Any]:
         "done": looked.done,
         "reason": looked.reason,
         "mean_confidence": status.mean_confidence,
+        "mean_confidence_new": status.mean_confidence_new,
+        "top": goal.top,
     }
 
 
@@ -380,10 +395,15 @@ def _saved(looked: SnapshotData) -> int | None:
 def _left(looked: SnapshotData, people: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Answers that are still to give: those of pairs to come, and of pairs that are begun.
 
+    Where the session decides on second opinions, pairs to come get as many answers as those so far did on average.
     ``pairs`` is the number of pairs to come. ``hours`` are hours of work of one person at the pace of those who judge.
     """
     begun = sum(pair.wanted - pair.answered for pair in looked.pairs if is_begun(pair))
     fresh = [pair.wanted for pair in looked.pairs if not pair.answered and not pair.held]
+    each = sum(fresh) / len(fresh) if fresh else 0.0
+    if looked.session.per_pair > 1 and looked.projection is not None and (fresh or looked.done):
+        # Second opinions in the queue are offers; the goal is reached before all of them are given.
+        begun, each = 0, max(1.0, len(looked.watched.grades) / max(looked.session.view.n_judged, 1))
     if looked.done:
         ends: tuple[int | None, ...] = (0, 0, 0)
     elif looked.projection is None:
@@ -391,7 +411,6 @@ def _left(looked: SnapshotData, people: Sequence[Mapping[str, Any]]) -> dict[str
     else:  # at least one: a projection that was overtaken is wrong, but the goal is not reached
         left = looked.projection.left(looked.session.view.n_judged)
         ends = tuple(None if end is None else max(1, end) for end in left)
-    each = sum(fresh) / len(fresh) if fresh else 0.0
     remaining, low, high = (None if end is None else begun + round(min(end, len(fresh)) * each) for end in ends)
     pace = sorted(person["per_hour"] for person in people if person["per_hour"])
     typical = pace[len(pace) // 2] if pace else None
@@ -415,6 +434,10 @@ def _notes(looked: SnapshotData) -> list[str]:
     n_systems = len(looked.session.candidates.systems)
     if n_systems * (n_systems - 1) // 2 > MOST_PAIRS:
         notes.append(f"Of the pairs of systems the {MOST_PAIRS} most doubtful are listed.")
+    if looked.audit is not None:
+        notes.append(f"{looked.audit.title}. {looked.audit.strength}")
+    if looked.steps is not None and looked.steps.sentence:
+        notes.append(looked.steps.sentence)
     held = sum(pair.held for pair in looked.pairs)
     if held:
         notes.append(f"{held:,} {'pairs are' if held > 1 else 'pair is'} held back and will not be asked.")
@@ -487,6 +510,8 @@ def first_snapshot(campaign: Campaign) -> dict[str, Any]:
             "done": False,
             "reason": "nothing is estimated yet",
             "mean_confidence": None,
+            "mean_confidence_new": None,
+            "top": goal.top,
         },
         "ranking": [],
         "pairs": [],
@@ -517,7 +542,7 @@ class JudgingObserver(Observer):
 
     def __init__(self) -> None:
         self._learner = Learner()
-        self._projection, self._people = Costly(), Costly()
+        self._projection, self._people, self._audit, self._steps = Costly(), Costly(), Costly(), Costly()
         self._last_event = -1
 
     def prepare(self, database: Database, settings: Settings, campaign: Campaign) -> None:
@@ -537,6 +562,8 @@ class JudgingObserver(Observer):
         ids = queue_of(looked.session, looked.pairs, stop=stop)
 
         def store(connection: Connection) -> None:
+            if looked.session.per_pair > 1:
+                ask_again(connection, looked.campaign, ids)
             lay_queue(connection, looked.campaign.id, ids)
             _keep_point(connection, looked, content["status"])
 
@@ -550,7 +577,8 @@ class JudgingObserver(Observer):
         session = self._learner.session
         done, reason = _is_done(campaign, session, pairs)
         if basis.last_event != self._last_event:  # the goal, the scales or the documents may be others
-            self._projection, self._people, self._last_event = Costly(), Costly(), basis.last_event
+            self._projection, self._people, self._audit, self._steps = Costly(), Costly(), Costly(), Costly()
+            self._last_event = basis.last_event
         agreement, expected = self._agreement(campaign, watched, basis.answers)
         return SnapshotData(
             as_reached(campaign, done=done, now=moment.now),
@@ -561,6 +589,8 @@ class JudgingObserver(Observer):
             projection=_projected(campaign, session, self._projection),
             agreement=agreement,
             expected=expected,
+            audit=_now_and_then(self._audit, session, session.audit) if session.audit_share else None,
+            steps=_now_and_then(self._steps, session, partial(next_steps, session)) if session.view.n_judged else None,
             done=done,
             reason=reason,
             now=moment.now,
@@ -590,6 +620,16 @@ def _projected(campaign: Campaign, session: Session, costly: Costly) -> Projecti
     return projection
 
 
+def _now_and_then(costly: Costly, session: Session, make: Callable[[], Made]) -> Made:
+    """What takes a while to make, made again when enough was judged since."""
+    judged = session.view.n_judged
+    if costly.is_due(judged, slowly=True):
+        began = time.thread_time()
+        costly.keep(make(), judged, began)
+    made: Made = costly.value
+    return made
+
+
 def _is_overtaken(costly: Costly, session: Session) -> bool:
     """Whether more is judged than was projected, and the goal not reached yet: a projection that is plainly wrong."""
     rested = time.monotonic() - costly.at >= COST * costly.took
@@ -599,8 +639,11 @@ def _is_overtaken(costly: Costly, session: Session) -> bool:
 
 
 def queue_of(session: Session, pairs: Sequence[PairRow], *, stop: bool) -> list[int]:
-    """What to ask, most telling first: pairs that are begun, then, unless judging can stop, new ones."""
-    begun = [pair.id for pair in pairs if is_begun(pair)]
+    """What to ask, most telling first: pairs that are begun, then, unless judging can stop, new ones.
+
+    Where several judge a pair only if that tells more, the session says which, and nothing has to be finished.
+    """
+    begun = [pair.id for pair in pairs if is_begun(pair)] if session.per_pair == 1 else []
     if stop:
         return begun
     number_of = {(pair.query, pair.document): pair.id for pair in pairs}

@@ -25,14 +25,15 @@ from sqlalchemy.engine import RowMapping
 from adjudge.errors import AdjudgeError, kept_warnings, shown
 from adjudge.measures import evaluate
 from adjudge.model.collection import Collection, Table
-from adjudge.relevance.report import estimate_section
+from adjudge.relevance.report import audit_section, estimate_section
 from adjudge.relevance.session import Session
+from adjudge.relevance.worth import next_steps
 from adjudge.reporting.document import Block, Paragraph, Report, Section, TableBlock
 from adjudge.tables import Heading
 from adjudge.users.report import gather, make_report
 from adjudge.web.errors import Refused
 from adjudge.web.kinds.exports import Exported, answer_log, export_file, harmless, plain_table, report_bytes
-from adjudge.web.kinds.judging.session import pair_grades, session_of
+from adjudge.web.kinds.judging.session import judgments_of, pair_grades, session_after, session_of
 from adjudge.web.kinds.judging.settings import settings_of
 from adjudge.web.kinds.judging.store import CurrentGrade, candidates_of, collection_of, current_grades
 from adjudge.web.store import schema as t
@@ -52,7 +53,8 @@ def campaign_report(
         raise Refused("A report needs judgments; so far there are none.")
     with kept_warnings():  # they are among the notes
         session = _session(connection, campaign, grades)
-        first = [_estimate(connection, campaign, session), *_people(connection, campaign)]
+        audited = [audit_section(session.audit())] if session.audit_share else []
+        first = [_estimate(connection, campaign, session), *audited, *_people(connection, campaign)]
         if len({grade.query for grade in grades}) < 2:
             subtitle = f"{session.scoring.measure}; judgments of one query so far."
             return Report(campaign.settings.title, subtitle, tuple(first), collection.provenance.to_dict())
@@ -60,15 +62,14 @@ def campaign_report(
         report = make_report(gather(eff, collection=collection), title=campaign.settings.title)
     between = _between(session)
     lead = () if between else report.lead  # with documents that nobody judged, the estimate is the answer
-    return replace(report, sections=(*first, *between, *report.sections), lead=lead)
+    rest = (section for section in report.sections if section.name != "effort")  # the estimate, which comes first
+    return replace(report, sections=(*first, *between, *rest), lead=lead)
 
 
 def _session(connection: Connection, campaign: Campaign, grades: Sequence[CurrentGrade]) -> Session:
-    pool = candidates_of(connection, campaign)
-    binary = session_of(pool, settings_of(campaign)).scoring.binary
-    return session_of(
-        pool.judged_as(pair_grades(grades, settings_of(campaign).evaluated.name, binary=binary)), settings_of(campaign)
-    )
+    pool, settings = candidates_of(connection, campaign), settings_of(campaign)
+    judged = judgments_of(grades, settings.evaluated.name, session_of(pool, settings))
+    return session_after(pool, settings, judged)
 
 
 def _estimate(connection: Connection, campaign: Campaign, session: Session) -> Section:
@@ -80,7 +81,7 @@ def _estimate(connection: Connection, campaign: Campaign, session: Session) -> S
         .order_by(t.progress.c.last_answer)
     )
     history = {row.judged: float(row[1]) for row in connection.execute(points)}
-    section = estimate_section(session, history=sorted(history.items()))
+    section = estimate_section(session, history=sorted(history.items()), steps=next_steps(session))
     return replace(section, title="The ranking" if campaign.state == "closed" else section.title)
 
 
@@ -128,7 +129,7 @@ def _assessors(people: Sequence[Mapping[str, Any]]) -> TableBlock:
         Heading("Assessor", "left"),
         Heading("Answers"),
         Heading("Skips"),
-        Heading("Seconds", about="the middle of the seconds that an answer took"),
+        Heading("Seconds", about="median seconds per answer"),
         Heading("Severity", about="points below what others, or the model, say of the same pairs"),
     )
     return TableBlock("assessors", "Assessors by their codes.", columns, rows, records)
@@ -279,11 +280,12 @@ def export_report(connection: Connection, campaign: Campaign, *, form: str, opti
 
 
 def export_session(connection: Connection, campaign: Campaign) -> bytes:
-    """What ``Session.load`` resumes on the same runs: the campaign's settings and a grade for each judged pair."""
+    """What ``Session.load`` resumes on the same runs: the campaign's settings and its grades."""
     session = session_of(candidates_of(connection, campaign), settings_of(campaign))
     given = current_grades(connection, campaign.id)
-    grades = pair_grades(given, settings_of(campaign).evaluated.name, binary=session.scoring.binary)
-    state = session.to_dict() | {"judgments": [[query, document, grade] for (query, document), grade in grades.items()]}
+    grades = judgments_of(given, settings_of(campaign).evaluated.name, session)
+    judgments = [[query, document, grade, *who] for (query, document, *who), grade in grades.items()]
+    state = session.to_dict() | {"judgments": judgments}
     try:
         return json.dumps(state, indent=1, ensure_ascii=False).encode() + b"\n"
     except TypeError as error:

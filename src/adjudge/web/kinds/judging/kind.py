@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, select
 
-from adjudge.text import counted
+from adjudge.text import counted, percent
 from adjudge.web.errors import Conflict
 from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, Kind, Observer, Words
@@ -129,7 +129,7 @@ class Judging(Kind):
     def follow_change(self, connection: Connection, before: Campaign, after: Campaign, changed: set[str]) -> None:
         """Candidates as the settings want them now; there are no answers where the cutoff changes."""
         if settings_of(after).cutoff == settings_of(before).cutoff:
-            if {"judged_by", "agreement_share", "seed"} & changed:
+            if {"judged_by", "agreement_share", "second_opinions", "seed"} & changed:
                 wish_again(connection, after)
             return
         for table in (t.lease, t.queue, t.pair):
@@ -233,11 +233,12 @@ class Judging(Kind):
     def describe(self, campaign: Campaign, counts: Overview) -> dict[str, object]:
         """Measure, scales, goal, and how far judging is."""
         settings, goal = settings_of(campaign), settings_of(campaign).goal
+        often = "where that tells more" if settings.second_opinions else f"{percent(settings.agreement_share)} of pairs"
         return {
             "measure": f"{settings.measure} on {settings.evaluated.name}",
             "scales": ", ".join(scale.name for scale in settings.scales),
             "goal": goal.kind if goal.kind == "everything" else str(goal.goal),
-            "judged by": f"{campaign.settings.judged_by} ({settings.agreement_share:.0%} of pairs)",
+            "judged by": f"{campaign.settings.judged_by} ({often})",
             **({"estimated": f"{settings.estimator}, by sound as well"} if settings.by_sound else {}),
             "systems": counts.systems,
             "candidates": f"{counts.pairs:,}, {counts.judged:,} judged",

@@ -402,7 +402,7 @@ PRESETS: Mapping[str, tuple[AskedScale, ...]] = {
     "binary": (asked_scale("binary"),),
 }
 """Scales to choose among, by the value of their field."""
-_IN_PERCENT = ("confidence", "pairs")
+_IN_PERCENT = ("order", "winner", "top", "every", "confidence", "pairs")
 _ENDS = ("minimum", "maximum", "step")
 
 
@@ -478,16 +478,22 @@ def goal_in_words(settings: JudgingSettings) -> str:
     """What a campaign is after, for people.
 
     >>> goal_in_words(JudgingSettings(title="Demo"))
-    'Rank systems with a mean confidence of 95 %'
+    'Rank systems, 95 % sure of the order of two on average'
     """
     kind = settings.goal.kind
     if kind == "everything":
         return "Judge every candidate"
     level = settings.goal.goal.wanted
     words = {
+        "order": f"Rank systems, {level * 100:g} % sure of the order of two on average",
+        "winner": f"Name the best system with a probability of {level * 100:g} %",
+        "top": f"Name the first {settings.goal.top} systems with a probability of {level * 100:g} %",
+        "every": f"Be {level * 100:g} % sure of the order of every pair of systems",
+        "tau": f"Expect a rank correlation (τ) of {level:g}",
+        "tau_ap": f"Expect an AP correlation of {level:g}",
+        "scores": f"Know every score to within ±{level:g}",
         "confidence": f"Rank systems with a mean confidence of {level * 100:g} %",
         "pairs": f"Be {level * 100:g} % sure of every pair of systems",
-        "tau": f"Expect a rank correlation (τ) of {level:g}",
         "error": f"Know scores to within ±{level:g}",
     }
     return words.get(kind, str(settings.goal.goal))

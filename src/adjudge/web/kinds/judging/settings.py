@@ -19,8 +19,8 @@ from pydantic import (
 
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.scales import Scale, parse_scale
-from adjudge.relevance.base import ESTIMATORS, estimable, scoring
-from adjudge.relevance.choosing import GOALS, RULES, Goal
+from adjudge.relevance.base import ESTIMATORS, estimable, refuse_drawn, scoring
+from adjudge.relevance.choosing import GOALS, RULES, SECOND, Goal
 from adjudge.web.store.campaigns import SETTINGS, Campaign, CampaignSettings
 from adjudge.web.store.settings import setting
 from adjudge.web.store.wording import Language, Line
@@ -120,28 +120,53 @@ class CampaignGoal(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str = setting(
-        "confidence",
+        "order",
         title="Goal",
         help="When there are enough judgments.",
         group="goal",
         field="goal",
         choices={
-            "confidence": (
-                "Rank the systems, sure on average",
-                "Stops when the order of any two systems is known with this mean confidence. The usual goal, and the "
-                "cheapest.",
+            "order": (
+                "Rank the systems",
+                "Stops when the order of two systems is right with this probability on average, differences that do "
+                "not matter aside. The usual goal, and the cheapest.",
             ),
-            "pairs": (
+            "winner": (
+                "Name the best system",
+                "Stops when, with this probability, no other system is better than the first one.",
+            ),
+            "top": (
+                "Name the first systems",
+                "Stops when, with this probability, no other system is better than the first ones.",
+            ),
+            "every": (
                 "Be sure of every pair of systems",
-                "Stops when even the least sure pair is known this well, or known to be a tie. Takes far more.",
+                "Stops when the order of even the least sure pair is right with this probability. Takes far more.",
             ),
             "tau": (
                 "Reach a rank correlation",
                 "Stops when Kendall’s τ with the true ranking is expected to be this high.",
             ),
-            "error": (
+            "tau_ap": (
+                "Reach a rank correlation, mostly at the top",
+                "Stops when the AP correlation with the true ranking is expected to be this high.",
+            ),
+            "scores": (
                 "Know the scores themselves",
-                "Stops when a typical system’s score is known to within this much, with 95 % confidence.",
+                "Stops when every system’s score is known to within this much, with 95 % confidence.",
+            ),
+            "confidence": (
+                "Be sure who is better or that they are alike",
+                "As in version 1.0: stops when the sign of a difference, or that it does not matter, is known with "
+                "this mean confidence.",
+            ),
+            "pairs": (
+                "The same for every pair",
+                "As in version 1.0: stops when even the least sure pair is so well known.",
+            ),
+            "error": (
+                "Know a typical score",
+                "As in version 1.0: stops when a typical system’s score is known to within this much.",
             ),
             "everything": (
                 "Judge everything",
@@ -152,7 +177,19 @@ class CampaignGoal(BaseModel):
         metavar="KIND",
     )
     level: FiniteFloat | None = setting(
-        None, title="Level of the goal", option="--level", usual="0.95, 0.9, 0.95 or 0.05"
+        None,
+        title="Level of the goal",
+        option="--level",
+        usual="0.95; 0.9 for tau and tau_ap, 0.05 for scores and error",
+    )
+    top: int = setting(
+        3,
+        title="Number of first systems",
+        help="For the goal that names them; the dashboard shows each system’s probability of being one of them.",
+        group="goal",
+        metavar="K",
+        ge=1,
+        le=1000,
     )
     zone: float = setting(
         0.01,
@@ -175,10 +212,10 @@ class CampaignGoal(BaseModel):
 
     @property
     def goal(self) -> Goal:
-        """What progress is measured by; for ``everything`` the mean confidence, which does not stop it."""
-        kind = "confidence" if self.kind == "everything" else self.kind
+        """What progress is measured by; for ``everything`` the order, which does not stop it."""
+        kind = "order" if self.kind == "everything" else self.kind
         level = None if self.kind == "everything" else self.level
-        return Goal(kind, level, self.zone, self.least)
+        return Goal(kind, level, self.zone, self.least, top=self.top)
 
 
 @SETTINGS.register("judging")
@@ -186,7 +223,9 @@ class JudgingSettings(CampaignSettings):
     """Everything about a judging campaign but its runs, documents and people.
 
     ``judged_by`` assessors judge a pair in ``agreement_share`` of the pairs; one judges the others. With ``by_sound``
-    the estimator hears the clips: what sounds alike is about as relevant.
+    the estimator hears the clips: what sounds alike is about as relevant. With ``second_opinions`` up to ``judged_by``
+    assessors judge a pair where that tells more than another pair. The share ``audit`` of the judgments is of pairs
+    that are drawn at random, to check the estimate.
     """
 
     asked_for = "grades"
@@ -228,7 +267,7 @@ class JudgingSettings(CampaignSettings):
         group="scales",
         option="-m --measure",
         metavar="MEASURE",
-        examples=("CG@5", "nDCG@5", "CG@10", "DCG@5", "P(rel=1)@5"),
+        examples=("CG@5", "nDCG@5", "AP@10", "RR@10", "ERR@5", "P(rel=1)@5"),
     )
     listen_seconds: float = setting(
         3.0,
@@ -252,6 +291,15 @@ class JudgingSettings(CampaignSettings):
         help="What sounds alike is about as relevant: fewer judgments are needed where that is so.",
         group="goal",
     )
+    audit: float = setting(
+        0.0,
+        title="Pairs that an audit draws",
+        help="At random, to check the estimate. A tenth is recommended; in simulations it cost hardly any answers.",
+        unit="%",
+        group="goal",
+        ge=0,
+        lt=1,
+    )
     judged_by: int = setting(
         1,
         title="Assessors for a pair",
@@ -269,8 +317,17 @@ class JudgingSettings(CampaignSettings):
         gt=0,
         le=1,
     )
+    second_opinions: bool = setting(
+        False,
+        title="Ask several only where that tells more",
+        help="A pair is given to another assessor, up to that number, only where a second opinion tells more about the "
+        "systems than a new pair does. The share of pairs that several judge is then up to the model.",
+        group="asked",
+    )
     estimator: str = setting("hierarchical", title="How relevance is estimated", metavar="NAME")
-    rule: str = setting("information", title="How the next pair is chosen", metavar="NAME")
+    rule: str | None = setting(
+        None, title="How the next pair is chosen", metavar="NAME", usual="by the rule that serves the goal"
+    )
 
     @field_validator("scales")
     @classmethod
@@ -283,10 +340,19 @@ class JudgingSettings(CampaignSettings):
     def _fits(self) -> JudgingSettings:
         if self.on_scale is not None and self.on_scale not in {scale.name for scale in self.scales}:
             raise ValueError(f"expected one of the campaign's scales to evaluate on, got {self.on_scale!r}")
-        if self.estimator not in ESTIMATORS or self.rule not in RULES:
+        if self.estimator not in ESTIMATORS or self.rule not in (None, *RULES):
             raise ValueError(f"expected an estimator among {', '.join(ESTIMATORS)} and a rule among {', '.join(RULES)}")
+        if self.second_opinions and self.judged_by < 2:
+            raise ValueError("second opinions: expected at least 2 assessors for a pair, got 1")
+        if self.second_opinions and (self.estimator != "hierarchical" or self.rule not in (None, *SECOND)):
+            rules = ", ".join(SECOND)
+            raise ValueError(f"second opinions: expected the estimator hierarchical and a rule among {rules}")
         estimable(self.measure)
-        scoring(self.measure, self.evaluated.scale)
+        found = scoring(self.measure, self.evaluated.scale)
+        if self.estimator == "known_item":  # assessors who find two relevant documents must not stop a campaign
+            raise ValueError("known_item is no estimator for campaigns, whose assessors may find several documents")
+        if self.estimator != "hierarchical":
+            refuse_drawn(found)
         return self
 
     @property

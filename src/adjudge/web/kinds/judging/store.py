@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Integer, and_, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.engine import Row
 
 from adjudge.checks import Names
@@ -267,8 +267,9 @@ def make_pairs(connection: Connection, campaign: Campaign) -> int:
 def _wanted(campaign: Campaign, n_pairs: int) -> list[int]:
     """How many assessors each candidate is for: several for a share of them, drawn from the seed."""
     settings = settings_of(campaign)
-    n_several = round(settings.agreement_share * n_pairs) if settings.judged_by > 1 else 0
-    if settings.judged_by > 1 and n_pairs:
+    several = settings.judged_by > 1 and not settings.second_opinions
+    n_several = round(settings.agreement_share * n_pairs) if several else 0
+    if several and n_pairs:
         n_several = max(1, n_several)
     drawn = np.random.default_rng([settings.seed, 1]).permutation(n_pairs)[:n_several]
     wanted = np.ones(n_pairs, dtype=np.int64)
@@ -288,6 +289,14 @@ def wish_again(connection: Connection, campaign: Campaign) -> None:
         connection.execute(
             update(t.pair).where(t.pair.c.id == bindparam("pair")).values(wanted=bindparam("wish")), changed
         )
+
+
+def ask_again(connection: Connection, campaign: Campaign, ids: Sequence[int]) -> None:
+    """Ask for one more opinion of pairs in the queue that are judged, and for none of others."""
+    wish = case((and_(t.pair.c.id.in_(ids), t.pair.c.answered > 0), t.pair.c.answered + 1), else_=1)
+    wanted = case((t.pair.c.taken > wish, t.pair.c.taken), else_=wish)
+    changed = and_(t.pair.c.campaign_id == campaign.id, t.pair.c.wanted != wanted)
+    connection.execute(update(t.pair).where(changed).values(wanted=wanted))
 
 
 def _lay_first_queue(connection: Connection, campaign: Campaign) -> None:

@@ -90,7 +90,7 @@ export function drawAssessors(place, picture) {
   const widest = Math.max(...people.map((person) => Math.abs(person.severity ?? 0)), 1e-9);
   drawPeopleTable(place, people, {
     label: "Table of assessors",
-    heads: ["Assessor", "Answers", "Per hour", "Median time", "Heard", "Skips", "Says the same again", "Severity", "Seen"],
+    heads: ["Assessor", "Answers", "Per hour", "Median time", "Heard", "Skips", "Says the same again", "Severity", "Reliability", "Seen"],
     row: (person) => assessorRow(person, widest),
     nobody: "Nobody judges yet.",
     most: Infinity,
@@ -114,6 +114,7 @@ function assessorRow(person, widest) {
     html("td", { class: "number" }, count(person.skips)),
     html("td", { class: "number", title: same ? `${several(same.n, "question")} asked twice` : "No question was asked twice yet" }, same ? consistency(same) : "–"),
     html("td", { class: "number severity" }, known(person.severity) ? severity(person.severity, widest) : "–"),
+    html("td", { class: "number", title: "Share of relevance in the variance of grades" }, known(person.reliability) ? decimal(person.reliability, 2) : "–"),
     html("td", { class: "number soft" }, person.live ? "now" : since(person.seen_at)),
   );
 }

@@ -6,6 +6,12 @@ const share = (value, digits = 1) => percent(value, digits);
 
 /* What each kind of goal measures. `arc` puts a value on the gauge, 0 to 1. */
 const GOALS = {
+  order: { name: "Order right", about: "for two systems, on average", show: share, arc: (v) => (v - 0.5) * 2, bounded: true },
+  winner: { name: "Winner right", about: "probability that no other system is better", show: share, arc: (v) => v, bounded: true },
+  top: { name: "First systems right", about: "probability that no other system is better", show: share, arc: (v) => v, bounded: true },
+  every: { name: "Least sure pair", about: "probability that its order is right", show: share, arc: (v) => (v - 0.5) * 2, bounded: true },
+  tau_ap: { name: "Expected AP correlation", about: "with the true ranking", show: (v) => decimal(v, 3), arc: (v) => v, bounded: true },
+  scores: { name: "Scores within", about: "half of the widest 95 % interval", show: (v) => `±${decimal(v, 3)}`, arc: (v, wanted) => wanted / Math.max(v, wanted), bounded: true, falling: true },
   confidence: { name: "Mean confidence", about: "in the order of any two systems", show: share, arc: (v) => (v - 0.5) * 2, bounded: true },
   pairs: { name: "Least sure pair", about: "confidence in the pair known worst", show: share, arc: (v) => (v - 0.5) * 2, bounded: true },
   tau: { name: "Expected τ", about: "correlation with the true ranking", show: (v) => decimal(v, 3), arc: (v) => v, bounded: true },
@@ -14,7 +20,7 @@ const GOALS = {
 };
 
 /** How to speak of a campaign's goal. */
-export const goalWords = (kind) => GOALS[kind] ?? GOALS.confidence;
+export const goalWords = (kind) => GOALS[kind] ?? GOALS.order;
 
 /** One sentence about how far it is. */
 export function headline(picture) {

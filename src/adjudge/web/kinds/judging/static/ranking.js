@@ -1,6 +1,6 @@
 /* The ranking of systems: a table whose last column is a chart, so that everybody gets the numbers. Rows glide. */
 
-import { calm, decimal, html, linear, several, svg, ticks } from "../organiser/drawing.js";
+import { calm, decimal, html, known, linear, percent, several, svg, ticks } from "../organiser/drawing.js";
 
 const PLOT = { width: 360, height: 30, pad: 8 };
 
@@ -16,10 +16,19 @@ export function drawRanking(place, picture) {
   const body = table.tBodies[0];
   const before = new Map([...body.rows].map((row) => [row.dataset.system, row.getBoundingClientRect().top]));
   const scale = extent(ranking);
+  table.querySelector(".top-place").textContent = `P(top ${picture.status.top})`;
+  place.querySelector(".new-queries").textContent = ofNewQueries(picture);
   const old = new Map([...body.rows].map((row) => [row.dataset.system, row]));
   body.replaceChildren(...ranking.map((system) => rowOf(old.get(system.system), system, { n: ranking.length, scale, teams })));
   drawAxis(table, scale);
   glide(body, before);
+}
+
+/** What all this says of queries like these. */
+function ofNewQueries({ ranking, status }) {
+  const [best] = ranking;
+  if (!known(status.mean_confidence_new) || !known(best.p_best_new)) return "";
+  return `On new queries like these, ${best.system} is the best with probability ${percent(best.p_best_new)}; mean confidence in the order of two systems is ${percent(status.mean_confidence_new, 1)}, here ${percent(status.mean_confidence, 1)}.`;
 }
 
 function extent(ranking) {
@@ -46,13 +55,16 @@ function emptyTable(place, teams) {
         teams && html("th", { scope: "col", class: "wide-only" }, "Team"),
         html("th", { scope: "col", class: "number" }, "Score"),
         html("th", { scope: "col", class: "number wide-only" }, "95 % interval"),
+        html("th", { scope: "col", class: "number wide-only" }, "Possible ranks"),
+        html("th", { scope: "col", class: "number" }, "P(best)"),
+        html("th", { scope: "col", class: "number wide-only top-place" }),
         html("th", { scope: "col", class: "plot-head" }, html("span", { class: "visually-hidden" }, "Chart"), html("span", { class: "axis-place" })),
       ),
     ),
     html("tbody", {}),
   );
   const told = html("p", { class: "told soft", "aria-live": "polite" }, "Point at a system, or choose it, to see which ones it is not told apart from yet.");
-  place.replaceChildren(table, told);
+  place.replaceChildren(table, told, html("p", { class: "soft small new-queries" }));
   table.addEventListener("pointerover", (event) => point(place, event.target.closest("tbody tr")));
   table.addEventListener("focusin", (event) => point(place, event.target.closest("tbody tr")));
   table.addEventListener("pointerleave", () => point(place, null));
@@ -71,6 +83,9 @@ function rowOf(row, system, { n, scale, teams }) {
     teams && html("td", { class: "wide-only soft" }, system.team ?? ""),
     html("td", { class: "number strong" }, decimal(system.score)),
     html("td", { class: "number wide-only soft" }, `${decimal(system.low)} – ${decimal(system.high)}`),
+    html("td", { class: "number wide-only soft" }, system.rank_low === system.rank_high ? String(system.rank_low) : `${system.rank_low} – ${system.rank_high}`),
+    html("td", { class: "number" }, percent(system.p_best)),
+    html("td", { class: "number wide-only soft" }, percent(system.p_top)),
     html("td", { class: "plot" }, whisker(system, scale)),
   ];
   name.title = `Told apart from ${told} of ${n - 1}`;
