@@ -250,7 +250,7 @@ def telling() -> Figure:
 
 @figure("stopping")
 def stopping() -> Figure:
-    """Confidence claimed and pairs in the right order, until the session stops."""
+    """What is promised and how often it is kept, until the session stops and somewhat further."""
     return _drawn(curves, numbers.judging().history)
 
 

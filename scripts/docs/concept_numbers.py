@@ -17,7 +17,7 @@ from adjudge.relevance.calibration import Calibration, Claims, calibrate_judging
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import RULES, Goal
 from adjudge.relevance.session import Session
-from adjudge.relevance.simulation import checkpoint, true_scores
+from adjudge.relevance.simulation import true_scores
 from adjudge.reporting.document import FigureBlock
 from adjudge.reporting.figures import Curve, Curves, Panel
 from adjudge.stats.effects import effect_sizes
@@ -222,25 +222,29 @@ def judging() -> Judging:
     truth = true_scores(known, session.scoring)
     marks = [round(share * len(known)) for share in JUDGED_SHARES]
     telling = RULES["information"](session.model)(session.view)
-    moments, points = [], []
-    while not session.done or session.view.n_judged <= marks[-1]:
+    moments, points, n_stop = [], [], None
+    while n_stop is None or session.view.n_judged <= marks[-1]:
         n = session.view.n_judged
+        if n_stop is None and session.done:
+            n_stop = n
         if n in marks:
             moments.append(_moment(session))
-        if n % 20 == 0:
-            points.append(checkpoint(session, truth))
+        if n % 10 == 0 or n == n_stop:
+            points.append((n, session.goal.value(session.view), _kept(session, truth)))
         ((query, document),) = session.next()
         session.judge(query, document, 100 * float(known.relevance[known.find(query, document)]))
-    points.append(checkpoint(session, truth))
-    n_judged = np.array([float(point.n_judged) for point in points])
-    lines = tuple(np.array([getattr(point, name) for point in points]) for name in ("confidence", "accuracy"))
-    names = ("confidence claimed", "pairs of systems in the right order")
-    n_stop = session.view.n_judged
+    n_judged, promised, kept = np.array(points, dtype=np.float64).T
     stop = (float(n_stop), f"stops at {n_stop} of {len(known)}")
-    both = tuple(Curve(name, n_judged, line) for name, line in zip(names, lines, strict=True))
+    both = (Curve("promised", n_judged, promised), Curve("kept", n_judged, kept))
     history = Curves("judgments", "share of pairs of systems", (Panel("", both, (0.95,), uprights=(stop,)),))
     true = dict(zip(known.systems, truth.tolist(), strict=True))
     return Judging(known, true, tuple(moments), history, telling)
+
+
+def _kept(session: Session, truth: Floats) -> float:
+    """Share of pairs of systems in the right order, or wrong by no more than the zone."""
+    expected, pairs = session.view.differences[0], session.view.upper
+    return float((np.sign(expected) * (truth[:, None] - truth) >= -session.goal.zone)[pairs].mean())
 
 
 def _moment(session: Session) -> Moment:

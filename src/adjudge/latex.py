@@ -12,6 +12,8 @@ import math
 import re
 import unicodedata
 
+from adjudge.text import unbroken
+
 COLUMN, PAGE = 3.3, 7.0
 """Inches: one column of a paper with two, and both."""
 _BETWEEN = 0.4  # inches between two columns
@@ -150,8 +152,8 @@ def _as_power(found: re.Match[str]) -> str:
 
 
 def sentence(text: str) -> str:
-    """Text for people as LaTeX, with minus signs and powers of ten."""
-    return escape_latex(with_signs(text))
+    """Text for people as LaTeX, with minus signs, powers of ten, and numbers that stay beside their signs."""
+    return escape_latex(with_signs(unbroken(text)))
 
 
 _WIDTHS = {  # thousandths of the size, of Latin Modern at 8 points, rounded up

@@ -91,7 +91,7 @@ def plan(
 
     >>> import adjudge as aj
     >>> print(aj.plan(aj.demo(), "CG@5", interval="none").verdict()[0])
-    38 queries are enough for a stable ranking (Eρ² >= 0.95), 77 for stable scores (Φ >= 0.95) with one assessor each;
+    38 queries are enough for a stable ranking (Eρ² ≥ 0.95), 77 for stable scores (Φ ≥ 0.95) with one assessor each;
     there are 60 now.
     """
     seed, cutoffs = as_seed(seed), CUTOFF.check_each("cutoffs", cutoffs)

@@ -65,7 +65,7 @@ from adjudge.latex import PAGE
 from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
 from adjudge.tables import Align, Heading, Table, as_csv, as_json, as_latex
-from adjudge.text import shown_p, with_interval
+from adjudge.text import percent, shown_p, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,7 @@ class Column:
     def text(self, value: Any, low: Any = None, high: Any = None, *, digits: int | None = None) -> str:
         """A value as text, with its interval where there is one; a dash where it is not known.
 
-        >>> Column("mean", ".3f").text(0.5, 0.4, 0.6), Column("share", ".0%").text(math.nan)
+        >>> Column("mean", ".3f").text(0.5, 0.4, 0.6), Column("share", ".0f %").text(math.nan)
         ('0.500 ± 0.100', '–')
         """
         if self.kind == "whole" and _known(low) and _known(high):
@@ -136,7 +136,7 @@ class Column:
         if self.format == "p":
             return shown_p(value)
         if self.format.endswith(" %"):
-            return format(100 * value, self.format.removesuffix(" %")) + " %"
+            return percent(value, int(self.format.removeprefix(".").removesuffix("f %")))
         return format(value, self.format if digits is None else re.sub(r"\.\d+f$", f".{digits}f", self.format))
 
 

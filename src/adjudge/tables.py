@@ -305,7 +305,8 @@ class _PaperColumn:
         if self.splits is None:
             return [form(tex.escape_latex(line)) for line in fold(text, self.width, tex.text_points)]
         at = self.splits[row]
-        return [" & ".join(form(tex.escape_latex(part)) if part else "" for part in (text[:at], text[at:]))]
+        rest = re.sub("^ ", "\N{NO-BREAK SPACE}", text[at:])  # TeX skips a space at which a cell begins
+        return [" & ".join(form(tex.escape_latex(part)) if part else "" for part in (text[:at], rest))]
 
     @property
     def blank(self) -> str:

@@ -6,6 +6,7 @@ Nothing is imported here, so that errors can be worded with it.
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
@@ -68,13 +69,22 @@ def with_interval(
     return f"{shown(value)} [{shown(low)}, {shown(high)}]"
 
 
-def percent(level: float) -> str:
-    """A level such as 0.95 in per cent, with as many digits as it has.
+def percent(value: float, digits: int | None = None) -> str:
+    """A level such as 0.95 in per cent, with as many digits as it has; other numbers with ``digits`` after the point.
 
-    >>> percent(0.95), percent(0.999)
-    ('95 %', '99.9 %')
+    >>> percent(0.95), percent(0.999), percent(1 / 3, 0)
+    ('95 %', '99.9 %', '33 %')
     """
-    return f"{level * 100:.10g} %"
+    return f"{100 * value:{'.10g' if digits is None else f'.{digits}f'}} %"
+
+
+def unbroken(text: str) -> str:
+    r"""Text whose numbers stay beside their signs, by spaces at which no line ends.
+
+    >>> unbroken("5 % of queries, p = 0.01, 0.5 ± 0.2")
+    '5\xa0% of queries, p\xa0=\xa00.01, 0.5 ±\xa00.2'
+    """
+    return re.sub(r"(?<=\d) (?=%)|(?<=[=±≥≤<]) (?=[\d.])|(?<=[αp]) (?=[=<≤])", "\N{NO-BREAK SPACE}", text)
 
 
 def shown_p(p: float) -> str:
@@ -108,7 +118,7 @@ def share(value: float, digits: int = 1) -> str:
     >>> share(0.0), share(1.0, 0)
     ('0.0 %', '100 %')
     """
-    return "–" if math.isnan(value) else f"{100 * value:.{max(digits, _needed(value, 2))}f} %"
+    return "–" if math.isnan(value) else percent(value, max(digits, _needed(value, 2)))
 
 
 def share_with(value: float, low: float, high: float) -> str:
@@ -123,7 +133,7 @@ def share_with(value: float, low: float, high: float) -> str:
         return "–"
     near, far = (low, high) if value < 0.5 else (high, low)  # as seen from the nearest end
     digits = max(1, _needed(value, 2), _needed(far, 2), min(_needed(near, 1), _OF_BOUNDS))
-    return f"{100 * value:.{digits}f} % [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
+    return f"{percent(value, digits)} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
 
 
 def _needed(value: float, counting: int) -> int:

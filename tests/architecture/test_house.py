@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -25,6 +26,8 @@ SUBJECTS = {
     "adjudge.experiments.simulate.margins": "distributions of one system's effectiveness",
     "adjudge.formats.results": "effectiveness as other tools write it",
     "adjudge.groundtruth.strengths": "models of choice: Bradley-Terry, Plackett-Luce",
+    "adjudge.relevance.hierarchical.scores": "scores of systems under the hierarchical model",
+    "adjudge.relevance.known_item": "search for the one relevant document of a query",
     "adjudge.relevance.models": "fitted models of relevance, and those of the thesis",
     "adjudge.stats.gtheory.reml": "restricted maximum likelihood",
     "adjudge.web.app": "the application as a value",
@@ -164,3 +167,14 @@ def test_a_newcomer_finds_it_by_the_names_of_folders(thing: str) -> None:
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     assert name in stored | defined
+
+
+def test_shares_in_per_cent_are_written_in_one_place() -> None:
+    """Python's own format has no space before the sign: ``text.percent`` and columns of results have one."""
+    own = [
+        name
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[.,]?\d+%", node.value)
+    ]
+    assert not own

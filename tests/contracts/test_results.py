@@ -132,6 +132,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "estimated ranking": lambda: session().ranking(),
     "estimated pairs": lambda: session().pairs(),
     "status": lambda: session().status(),
+    "audit": lambda: session().audit(),
     "simulations": lambda: aj.simulate(aj.demo(queries=5, depth=5), "CG@5", estimators="uniform", seeds=2, workers=1),
     "calibrations": lambda: aj.calibrate(
         aj.demo(queries=5, depth=5), "CG@5", estimators="uniform", samples=2, workers=1

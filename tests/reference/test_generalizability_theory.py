@@ -73,7 +73,7 @@ def test_the_verdict_on_mirex_2011_is_that_of_the_thesis(shared_data: Path, caps
     files = [str(folder / "judgments.tsv"), str(folder / "runs.tsv"), "--scale", "fine"]
     assert main(["plan", *files, "-m", "nDCG@5"]) == 0
     assert capsys.readouterr().out.startswith(
-        "33 queries are enough for a stable ranking (Eρ² >= 0.95), 68 for stable scores (Φ >= 0.95); there are 100 now."
+        "33 queries are enough for a stable ranking (Eρ² ≥ 0.95), 68 for stable scores (Φ ≥ 0.95); there are 100 now."
     )
 
 

@@ -218,6 +218,19 @@ def test_commands_write_documents_that_compile(
     assert "Mean over queries" in printed.text
 
 
+def test_a_leaderboard_compiles(engine: str, tmp_path: Path, tex_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(1).random((20, 3)) ** [0.3, 1.0, 3.0]
+    rows = "".join(f"q{q},{','.join(map(str, row))}\n" for q, row in enumerate(values.tolist()))
+    Path("ap.csv").write_text(f"query,é_1,b,c\n{rows}")
+    wanted = ["-o", "board.tex", "--standalone", "--width", "3.3"]
+    assert main(["leaderboard", "--effectiveness", "ap.csv", *wanted]) == 0
+    printed = compiled(Path("board.tex").read_text(), engine, tmp_path, tex_home)
+    printed.check()
+    assert f"{values.mean(axis=0)[0]:.3f}" in printed.text
+    assert "é_1" in printed.text
+
+
 def test_a_document_is_refused_where_no_latex_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--standalone"]) == 2
     assert "--standalone is for LaTeX: expected --latex or a file that ends in .tex" in capsys.readouterr().err
@@ -258,6 +271,12 @@ def test_numbers_meet_at_the_decimal_point() -> None:
     assert spec("< 1e-06", "1") == "lr@{}l"
     assert spec("yes", "no") == "lr"
     assert spec("50–75 %", "100 %") == "lr"
+
+
+def test_whole_numbers_stand_apart_from_their_brackets() -> None:
+    """TeX skips a space at which a cell begins."""
+    lines = Table([Heading("Rank")], [["1 [1, 9]"], ["10 [2, 14]"]], n_key=0).latex().splitlines()
+    assert [line for line in lines if "[" in line and "&" in line] == [r"1 & ~[1, 9] \\", r"10 & ~[2, 14] \\"]
 
 
 def test_bold_stands_where_the_terminal_has_it() -> None:

@@ -101,7 +101,7 @@ def test_latex_has_one_line_a_row_and_escapes_what_is_special() -> None:
     body = text[text.index("\\midrule") : text.index("\\bottomrule")]
     assert body.count(r" \\") == len(HOSTILE)
     assert r"a\_b \& 5 \%" in body
-    assert r"\caption{50 \%}" in text
+    assert r"\caption{50~\%}" in text
     assert r"\label{tab:x}" in text
     assert text.count("\\begin") == text.count("\\end") == 2
 

@@ -10,7 +10,7 @@ from adjudge.checks import NOT_NEGATIVE, POWER, RESAMPLES
 from adjudge.cli.command import command
 from adjudge.cli.options import add_option, add_reading
 from adjudge.cli.output import command_line, say, say_written
-from adjudge.cli.score import add_evaluation, measures_of_table, read_and_evaluated
+from adjudge.cli.score import add_evaluation, check_evaluation, measures_of_table, read_and_evaluated
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
@@ -114,16 +114,12 @@ def _read(arguments: argparse.Namespace) -> Effectiveness:
     """Effectiveness of the two systems, named after their files: evaluated, or read from tables."""
     if arguments.base == arguments.new:
         raise AdjudgeError(f"{arguments.base}: expected two systems to compare, got the same file twice")
-    if arguments.unjudged == "bounds":
-        raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': they are for 'adjudge score'")
-    files = {name: name for name in (arguments.base, arguments.new)}
-    if arguments.judgments is not None:
-        arguments.runs = files
-        return read_and_evaluated(arguments)[0]
-    for name, usual in arguments.for_judgments.items():
-        if name not in ("measures", "seed", "columns") and getattr(arguments, name) != usual:
-            raise AdjudgeError(f"--{name.replace('_', '-')} needs --judgments, got tables of effectiveness")
-    return _read_tables(arguments)
+    is_judged = arguments.judgments is not None
+    check_evaluation(arguments, is_judged=is_judged)
+    if not is_judged:
+        return _read_tables(arguments)
+    arguments.runs = {name: name for name in (arguments.base, arguments.new)}
+    return read_and_evaluated(arguments)[0]
 
 
 def _read_tables(arguments: argparse.Namespace) -> Effectiveness:

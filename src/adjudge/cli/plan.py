@@ -160,7 +160,7 @@ def _check_for_table(arguments: argparse.Namespace) -> None:
     if arguments.assessors == "combined":
         raise AdjudgeError("--assessors combined needs judgments, whose grades can be combined.")
     if arguments.partial != "drop":
-        raise AdjudgeError("--partial is for judgments and runs, not for --effectiveness")
+        raise AdjudgeError("--partial is for judgments and runs, not for tables of effectiveness")
     prices = (arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     if arguments.pool is None and (arguments.budget is not None or prices != (1.0, 0.0, 0.0, None)):
         raise AdjudgeError(

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_output(arguments)
     check_judgments_or_table(arguments, also=("scale",), has_bounds=True)
     if arguments.experts is not None and arguments.effectiveness:
-        raise AdjudgeError("--experts is for judgments and runs, not for --effectiveness")
+        raise AdjudgeError("--experts is for judgments and runs, not for tables of effectiveness")
     own = own_mappings(arguments)
     experiments = _experiments(arguments.experiments)
     eff, collection = read_and_evaluated(arguments)

@@ -105,20 +105,27 @@ def add_judgments_or_table(parser: argparse.ArgumentParser) -> None:
 def check_judgments_or_table(
     arguments: argparse.Namespace, *, also: tuple[str, ...] = (), has_bounds: bool = False
 ) -> None:
-    """Refuse both or neither, bounds of unjudged documents unless it ``has_bounds``, and options not for tables.
-
-    Measures, seed and columns do say something about a table, and so do the options in ``also``.
-    """
+    """Refuse both or neither, and what :func:`check_evaluation` refuses."""
     is_judged = arguments.judgments is not None
     if is_judged == bool(arguments.effectiveness):
         raise AdjudgeError("expected judgments and runs, or --effectiveness with a table, and not both")
     if is_judged and not arguments.runs:
         raise AdjudgeError("expected runs after the judgments, got none")
+    check_evaluation(arguments, is_judged=is_judged, also=also, has_bounds=has_bounds)
+
+
+def check_evaluation(
+    arguments: argparse.Namespace, *, is_judged: bool, also: tuple[str, ...] = (), has_bounds: bool = False
+) -> None:
+    """Refuse bounds of unjudged documents unless it ``has_bounds``, and without judgments options that are about them.
+
+    Measures, seed and columns do say something about a table, and so do the options in ``also``.
+    """
     if arguments.unjudged == "bounds" and not has_bounds:
         raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': they are for 'adjudge score'")
     for name, usual in ({} if is_judged else arguments.for_judgments).items():
         if name not in ("measures", "seed", "columns", *also) and getattr(arguments, name) != usual:
-            raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness")
+            raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for tables of effectiveness")
 
 
 def named_tables(texts: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -61,6 +61,7 @@ EffectivenessLike: TypeAlias = Effectiveness | Tabular | Sequence[PathLike | Fra
 MissingCells = Literal["drop", "keep", "error"]
 _Cells = tuple[dict[str, tuple[str, ...]], dict[str, Floats]]  # names by axis, and arrays of that shape
 _AXES = ("query", "system", "assessor", "measure")
+_ROUNDED = 0.0005  # most that a mean to three digits is off
 _BETWEEN = "\x1f"  # between the data set and the query, while queries are told apart by both
 _MISSING = ("nan", "-nan", "na", "null")
 _LONG = Schema(
@@ -146,7 +147,7 @@ def read_effectiveness(
     {'ndcg_cut_10': {'run': 0.4}}
     """
     with naming_columns(columns):
-        parts = [_read_part(table, name, measure) for name, table in _tables(given)]
+        parts = _without_known_means([_read_part(table, name, measure) for name, table in _tables(given)])
     inputs = {p.table.source.name: p.table.source.sha256 for p in parts if p.table.source is not None}
     provenance = Provenance(tuple(inputs.items()), {} if measure is None else {"measure": measure})
     part = parts[0] if len(parts) == 1 else _merged(parts)
@@ -561,6 +562,25 @@ def _merged(parts: Sequence[_Part]) -> _Part:
             arrays[kind][cells] = np.where(np.isnan(block), part.arrays[kind], block)
     axes = {axis: tuple(known) for axis, known in names.items()}
     return _Part(replace(parts[0].table, source=None), axes, arrays, is_means=parts[0].is_means)
+
+
+def _without_known_means(parts: list[_Part]) -> list[_Part]:
+    """Tables without the means of others, such as PyTerrier saves beside the values of queries."""
+    values, means = ([part for part in parts if part.is_means == is_means] for is_means in (False, True))
+    for part in [part for part in means if any(_are_means(part, other) for other in values)]:
+        warn(f"{_name_of(part.table)}: means of values that are given, too: left out.", stacklevel=3)
+        means.remove(part)
+    return [*values, *means]
+
+
+def _are_means(part: _Part, other: _Part) -> bool:
+    """Whether all values of a table are means over the queries of another, which may be rounded."""
+    inside = [set(part.axes[axis]) <= set(other.axes.get(axis, ())) for axis in ("system", "measure")]
+    if not all(inside) or len(part.axes["query"]) > 1 or "assessor" in other.axes:
+        return False
+    places = ([other.axes[axis].index(name) for name in part.axes[axis]] for axis in ("system", "measure"))
+    expected = other.arrays["value"].mean(axis=0)[np.ix_(*places)]
+    return bool(np.allclose(part.arrays["value"][0], expected, rtol=0, atol=_ROUNDED, equal_nan=True))
 
 
 def _first(names: Iterable[str], places: Sequence[np.ndarray], cells: Mask) -> list[tuple[str, np.ndarray, int]]:

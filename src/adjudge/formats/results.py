@@ -7,7 +7,8 @@ pytrec_eval  ``{query: {measure: value}}``, as BEIR's evaluation uses it, and th
 ranx         ``Run.scores`` ``{measure: {query: value}}``, ``evaluate(…, return_mean=False)`` ``{measure: [value, …]}``,
              and reports ``{"model_names": …, "metrics": …}``, which hold means only
 BEIR         ``{"ndcg": {"NDCG@10": value}, …}``, or a list of such dictionaries: means only
-MTEB         ``{"task_name": …, "scores": …}``, and the older ``{"mteb_dataset_name": …}``: means only
+MTEB         ``{"task_name": …, "scores": …}``, results of models and benchmarks that hold these, and the older
+             ``{"mteb_dataset_name": …}``: means only
 ============ =========================================================================================================
 
 A mean over the queries of a data set is a record without a query. Files of one system are named after it: BEIR's and
@@ -117,11 +118,19 @@ def rows_of_content(content: Any, error: Callable[[str], InputError], path: Path
         return None
     if not isinstance(content, Mapping) or not content:
         return None
+    named = {} if path is None else {"system": _mteb_model(path)}
     if isinstance(content.get("scores"), Mapping) and "task_name" in content:
-        return list(_mteb_rows(str(content["task_name"]), content["scores"], path))
+        return list(_mteb_rows(str(content["task_name"]), content["scores"], named))
     if "mteb_dataset_name" in content:
         scores = {key: value for key, value in content.items() if isinstance(value, Mapping)}
-        return list(_mteb_rows(str(content["mteb_dataset_name"]), scores, path))
+        return list(_mteb_rows(str(content["mteb_dataset_name"]), scores, named))
+    if isinstance(content.get("task_results"), list) or isinstance(content.get("model_results"), list):
+        return [
+            row
+            for model in content.get("model_results", [content])
+            for task in model["task_results"]
+            for row in _mteb_rows(task["task_name"], task["scores"], {"system": model["model_name"]})
+        ]
     if isinstance(content.get("model_names"), list) and isinstance(content.get("metrics"), list):
         names = content["model_names"]
         return [{"system": name, **row} for name in names for row in _flat_rows(content[name]["scores"])]
@@ -180,9 +189,8 @@ def _is_listed(value: object) -> bool:
     return isinstance(value, list | tuple) or hasattr(value, "tolist")
 
 
-def _mteb_rows(task: str, scores: Mapping[str, Any], path: Path | None) -> Iterator[Row]:
+def _mteb_rows(task: str, scores: Mapping[str, Any], system: Row) -> Iterator[Row]:
     """Means of a task, or of each of its splits and subsets where there are several."""
-    system = {} if path is None else {"system": _mteb_model(path)}
     parts = [
         (split, str(part.get("hf_subset", "default")), part)
         for split, found in scores.items()

@@ -493,6 +493,9 @@ def table_of_frame(frame: Any) -> Table:
         frame = frame.collect()
     if isinstance(frame, pl.DataFrame):
         return Table(frame.columns, frame)
+    if (levels := frame.columns.nlevels) > 1:
+        came = "".join(f", such as {name}" for name in frame.columns[:1])
+        raise InputError(f"expected a data frame with one level of column names, got {levels}{came}")
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()
     columns = [_pandas_column(str(i), frame.iloc[:, i]) for i in range(frame.shape[1])]

@@ -284,7 +284,7 @@ class BuiltList:
             mean=evidence.mean[start:end] if is_rank else np.empty(0),
             answers=tuple(evidence.answers[start:end].astype(int).tolist()),
             is_rank=is_rank,
-            label="rank, 1 is the most similar" if is_rank else f"{evidence.unit}, the highest is the most similar",
+            label="rank (1: most similar)" if is_rank else f"{evidence.unit}, the highest is the most similar",
             middle_label="median" if is_rank else "estimate",
             spread_label="middle half of the ranks" if is_rank else "95 % interval",
             answers_label="experts" if is_rank else "answers",

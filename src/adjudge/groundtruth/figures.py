@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.reporting.figures import PALETTE, Grid, label_axes, name_rows, shortened
+from adjudge.reporting.figures import PALETTE, Grid, describe_points, label_axes, name_rows, shortened
 from adjudge.text import text_width
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ def sizes(data: Sizes, canvas: Canvas) -> Axes:
     """A dot per query: consistency against documents per group, with names as far as they do not touch."""
     axes = canvas.axes(2.6)
     axes.plot(data.size, data.consistency, "o", color=PALETTE["accent"], markersize=4.5, alpha=0.75, markeredgewidth=0)
+    rows = zip(data.queries, data.consistency, data.size, strict=True)
+    words = [f"{query}: {consistency:.3f}, {size:.2f} documents per group" for query, consistency, size in rows]
+    describe_points(axes, data.size, data.consistency, words, PALETTE["accent"])
     low, high = float(data.consistency.min()), float(data.consistency.max())
     pad = max(0.012, 0.08 * (high - low))
     axes.set_ylim(max(low - pad, -0.02), min(high + pad, 1.02))
@@ -44,15 +47,13 @@ def sizes(data: Sizes, canvas: Canvas) -> Axes:
 
 def _name_dots(axes: Axes, data: Sizes, canvas: Canvas) -> None:
     """Names right of their dots, the least consistent first; one that would touch another is left out."""
-    from adjudge.reporting.canvas import text_inches
-
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     wide, names = canvas.width - 0.7, canvas.names(data.queries, part=0.3)
     x = (data.size - left) / (right - left) * wide  # inches, about
     y = (data.consistency - low) / (high - low) * 2.1
     taken = [(px - 0.04, py - 0.04, px + 0.04, py + 0.04) for px, py in zip(x, y, strict=True)]
     for i in np.argsort(data.consistency, kind="stable"):
-        box = (x[i] + 0.06, y[i] - 0.06, x[i] + 0.1 + text_inches(names[i]), y[i] + 0.06)
+        box = (x[i] + 0.06, y[i] - 0.06, x[i] + 0.1 + canvas.widest([names[i]]), y[i] + 0.06)
         touches = any(
             box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
         )
@@ -79,22 +80,24 @@ def by_construction(data: ByConstruction, canvas: Canvas) -> Grid:
     height = 0.6 + 0.26 * len(data.names)
     grid = canvas.grid(height, columns=2, sharey=True)
     left, right = grid[0]
-    for y, (consistency, size) in enumerate(zip(data.consistency, data.size, strict=True)):
-        _values(left, y, consistency)
-        _values(right, y, size)
+    for y, (name, consistency, size) in enumerate(zip(data.names, data.consistency, data.size, strict=True)):
+        _values(left, y, consistency, name)
+        _values(right, y, size, name)
     known = [y for y, value in enumerate(data.held_out) if np.isfinite(value)]
     if known:
         look: dict[str, Any] = {"color": PALETTE["warm"], "markersize": 4.2, "markeredgewidth": 0}
         left.plot([data.held_out[y] for y in known], known, "s", label="mean, held out", **look)
+    names = canvas.names(data.names, part=0.3)
+    room = (canvas.width - canvas.widest(names) - 0.3) / 2
     for axes, label in ((left, "ADR-1 consistency"), (right, "documents per group")):
-        name_rows(axes, canvas.names(data.names, part=0.3), height)
-        axes.set_xlabel(label)
+        name_rows(axes, names, height)
+        axes.set_xlabel(canvas.wrapped(label, room))
     right.set_xlim(left=min(1.0, right.get_xlim()[0]))
     canvas.legend(left)
     return grid
 
 
-def _values(axes: Axes, y: float, values: Floats) -> None:
+def _values(axes: Axes, y: float, values: Floats, name: str) -> None:
     """The values of one row: a tick each, the middle half, the median, the mean."""
     known = values[np.isfinite(values)]
     if not len(known):
@@ -107,6 +110,8 @@ def _values(axes: Axes, y: float, values: Floats) -> None:
         [middle], [y], "o", color=PALETTE["paper"], markeredgecolor=PALETTE["accent"], markersize=4.5, label="median"
     )
     axes.plot([known.mean()], [y], "D", color=PALETTE["ink"], markersize=3.6, markeredgewidth=0, label="mean")
+    words = f"median {middle:.3f}, middle half {quarter:.3f} to {upper:.3f}, mean {known.mean():.3f}"
+    describe_points(axes, [middle], [y], [f"{name}: {words}"], PALETTE["accent"])
 
 
 @dataclass(frozen=True)
@@ -123,8 +128,6 @@ class Places:
 
 def places(data: Places, canvas: Canvas) -> Axes:
     """A line for each system from construction to construction, the best at the top; coloured where it moves."""
-    from adjudge.reporting.canvas import text_inches
-
     names = canvas.names(data.systems, part=0.2)
     axes = canvas.axes(0.9 + 0.18 * len(names))
     x = np.arange(len(data.constructions))
@@ -138,11 +141,14 @@ def places(data: Places, canvas: Canvas) -> Axes:
         style = "-" if is_still or moving < len(looks) else (0, (4, 2))
         moving += not is_still
         axes.plot(x, place, color=PALETTE[colour], linewidth=1.4, linestyle=style, marker="o", markersize=3.6)
+        said = zip(data.place[:, s], data.constructions, strict=True)
+        words = [f"{data.systems[s]}: rank {rank} by {construction}" for rank, construction in said]
+        describe_points(axes, x, place, words, PALETTE[colour])
         ends: dict[str, Any] = {"va": "center", "textcoords": "offset points"}
         axes.annotate(name, (x[0], place[0]), (-6, 0), ha="right", **ends)
         axes.annotate(name, (x[-1], place[-1]), (6, 0), ha="left", **ends)
     axes.set_ylim(float(data.place.max()) + 0.7, 0.3)
-    inches = max(map(text_inches, names)) + 0.2
+    inches = canvas.widest(names) + 0.2
     margin = (len(x) - 1) * inches / (canvas.width - 2 * inches)
     axes.set_xlim(-margin, len(x) - 1 + margin)
     _construction_axis(axes, data, canvas)
@@ -153,14 +159,12 @@ def places(data: Places, canvas: Canvas) -> Axes:
 
 def _construction_axis(axes: Axes, data: Places, canvas: Canvas) -> None:
     """Constructions with their tau; long names are slanted."""
-    from adjudge.reporting.canvas import text_inches
-
     names = canvas.names(data.constructions, part=0.3)
     labels = [
         name + ("" if i == data.baseline or np.isnan(tau) else f"\nτ {tau:.2f}")
         for i, (name, tau) in enumerate(zip(names, data.tau, strict=True))
     ]
-    is_long = (max(map(text_inches, names)) + 0.1) * len(labels) > 0.6 * canvas.width
+    is_long = (canvas.widest(names) + 0.1) * len(labels) > 0.6 * canvas.width
     axes.set_xticks(np.arange(len(labels)), labels, rotation=35 if is_long else 0)
     if is_long:
         for label in axes.get_xticklabels():
@@ -232,35 +236,35 @@ class DrawnList:
 
 def drawn_list(data: DrawnList, canvas: Canvas) -> Grid:
     """Groups as bands: names, the middle of the answers with their spread, how many; the pairs beside it, or below."""
-    from adjudge.reporting.canvas import legend_columns, text_inches
+    from adjudge.reporting.canvas import legend_columns
 
     rows, n = len(data.documents), len(data.group)
     step = 0.165 if rows > 12 else 0.21
     names = canvas.names(data.documents, part=0.28)
-    for_names = max(0.7, max(map(text_inches, names)) + 0.1)
-    is_wide = canvas.width >= _BESIDE
-    side = min(2.3, max(1.0, 0.21 * n))
+    for_names = max(0.7, canvas.widest(names) + 0.1)
+    is_wide, before = canvas.width >= _BESIDE, _GROUP + for_names
+    side = min(2.3, max(1.0, 0.21 * n), canvas.width - before - 0.06)
     footer, legend = _footer(data.left_out, int(14 * canvas.width)), _marks(data)
     columns = legend_columns([mark.get_label() for mark in legend], canvas.width)
     top = 0.56 + _LINE * -(-len(legend) // columns)
     bottom = 0.26 + (_LINE * len(footer) + 0.08 if footer else 0.0)
-    below = 0.0 if is_wide else step * rows + 0.7
+    tall = step * rows if is_wide else min(side, step * rows)  # of the pairs
+    below = 0.0 if is_wide else tall + 0.7
     height = top + step * rows + below + bottom
     figure = canvas.new_figure(height, layout="none")
 
-    def panel(left: float, width: float, lift: float = below) -> Axes:
-        box = (left / canvas.width, (bottom + lift) / height, width / canvas.width, step * rows / height)
+    def panel(left: float, width: float, lift: float = below, inches: float = step * rows) -> Axes:
+        box = (left / canvas.width, (bottom + lift) / height, width / canvas.width, inches / height)
         axes = figure.add_axes(box)
         axes.set_ylim(data.start + rows - 0.5, data.start - 0.5)
         return axes
 
-    before = _GROUP + for_names
     spread = canvas.width - before - _COUNT - (_GAP + side + 0.06 if is_wide else 0.0)
     back = panel(0, before + spread + _COUNT)
     _bands(back, data, names, before, before + spread + _COUNT)
     answers = panel(before, spread - 0.06)
     _spread(answers, data)
-    matrix = panel(before + spread + _COUNT + _GAP, side) if is_wide else panel(before, side, 0.0)
+    matrix = panel(before + spread + _COUNT + _GAP if is_wide else before, side, 0.0, tall)
     _pairs(matrix, data)
     for line, text in enumerate(footer):
         figure.text(0.01, (0.06 + _LINE * (len(footer) - 1 - line)) / height, text, color=PALETTE["muted"])
@@ -324,6 +328,12 @@ def _spread(axes: Axes, data: DrawnList) -> None:
     if len(data.mean):
         axes.plot(data.mean, y, "|", color=PALETTE["ink"], markersize=6, markeredgewidth=0.9)
     axes.plot(data.middle, y, "o", color=PALETTE["accent"], markersize=3.8, markeredgewidth=0)
+    rows = zip(data.documents, data.middle, data.lower, data.upper, data.answers, strict=True)
+    words = [
+        f"{name}: {middle:.3g} [{low:.3g}, {high:.3g}], {answers} {data.answers_label}"
+        for name, middle, low, high, answers in rows
+    ]
+    describe_points(axes, data.middle, y, words, PALETTE["accent"])
     ends = np.concatenate([data.middle, data.lower, data.upper, data.mean])
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     pad = 0.03 * (high - low or 1.0)

@@ -228,6 +228,7 @@ def triples_section(truth: GroundTruth) -> Section | None:
     )
     kept = [{name: row[name] for name in ("query", "triples", *_TRIPLES, "triples_broken")} for row in records]
     table = TableBlock.of("triples", "Triples for which significance is not transitive.", cells, kept)
+    table = replace(table, total=len(records) > 1)
     return Section("triples", "What no list can get right", (Paragraph(text), table))
 
 

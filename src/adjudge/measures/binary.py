@@ -47,7 +47,8 @@ def precision_sums(row: Ints, column: Ints, n_lists: int) -> Floats:
 
 def nth_hits(row: Ints) -> Ints:
     """Which hit of its list each one is, from 1; hits stand list after list."""
-    nth: Ints = np.arange(1, len(row) + 1) - np.searchsorted(row, row)
+    first = np.flatnonzero(np.diff(row, prepend=-1))
+    nth: Ints = np.arange(1, len(row) + 1) - np.repeat(first, np.diff(first, append=len(row)))
     return nth
 
 

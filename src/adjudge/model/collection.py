@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -254,6 +254,7 @@ _ROUNDING = 1e-6  # by which the similarities of a pair may differ
 COLLECTION = Kind(Collection, "a collection (from adjudge.read)")
 
 
+@runtime_checkable
 class Similarity(Protocol):
     """Similarity of documents from 0 (nothing in common) to 1 (the same), as a matrix of any of them."""
 
@@ -263,6 +264,9 @@ class Similarity(Protocol):
 
     def among(self, documents: Sequence[str]) -> Floats:
         """Documents x documents, symmetric, 1 on the diagonal; NaN in rows and columns of unknown documents."""
+
+
+SIMILARITY = Kind(Similarity, "a similarity (from adjudge.relevance.embedding_similarity, for example)")
 
 
 def similarities(similarity: Similarity, documents: Sequence[str]) -> Floats:

@@ -18,6 +18,7 @@ from adjudge.errors import AdjudgeError, warn
 from adjudge.preferences.generation import JudgmentsByScale, Material, material
 from adjudge.preferences.questions import Questions
 from adjudge.seeds import Seed, as_seed
+from adjudge.text import percent
 
 GOOD_FROM = 2 / 3
 """Least share of the highest grade of a plainly good document: 67 on Fine, *very similar* on Broad."""
@@ -76,8 +77,9 @@ def make_traps(
     counts = Counter(kind for kind, _, _ in made)
     if not set(counts) - {"the same"}:
         raise AdjudgeError(
-            f"expected lists with a plain answer (mean grades {APART:.0%} of the scale apart, or every document graded "
-            f"at least {GOOD_FROM:.0%} or at most {BAD_TO:.0%} of it), got none: these judgments allow no traps"
+            f"expected lists with a plain answer (mean grades {percent(APART)} of the scale apart, or every document "
+            f"graded at least {percent(GOOD_FROM)} or at most {percent(BAD_TO)} of it), got none: these judgments "
+            "allow no traps"
         )
     few = [f"{counts[kind]} of {per_choice} for {kind}" for kind in kinds if counts[kind] < per_choice]
     if few:

@@ -88,7 +88,7 @@ class Prior:
         return np.asarray(below / len(self.sizes))
 
     def __str__(self) -> str:
-        at = ", ".join(f"{level:.0%} up to {np.quantile(self.sizes, level):.3f}" for level in (0.5, 0.8, 0.95))
+        at = ", ".join(f"{percent(level)} up to {np.quantile(self.sizes, level):.3f}" for level in (0.5, 0.8, 0.95))
         n = len(np.unique(self.query))
         return f"|Δ| of {self.measure} on {self.scale}, {self.n_systems} systems and {n} queries: {at}"
 
@@ -117,7 +117,7 @@ def prior_of(collection: Collection, measure: str, scale: str) -> Prior:
 
     >>> import adjudge as aj
     >>> print(prior_of(aj.demo(), "CG@5", "fine"))
-    |Δ| of CG@5 on fine, 12 systems and 60 queries: 50% up to 0.142, 80% up to 0.376, 95% up to 0.644
+    |Δ| of CG@5 on fine, 12 systems and 60 queries: 50 % up to 0.142, 80 % up to 0.376, 95 % up to 0.644
     """
     from adjudge.measures.evaluation import evaluate
 

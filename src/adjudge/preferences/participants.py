@@ -131,15 +131,15 @@ class Quality(Result):
         names = ("answers", "set_aside", "traps_right", "traps_asked")
         answers, aside, right, asked = (sum(getattr(row, name) for row in self.rows) for name in names)
         fine = sum(row.verdict == "fine" for row in self.rows)
-        traps = f"{right:,} of {asked:,} traps were answered right." if asked else "there were no traps."
+        checks = f"{right:,} of {asked:,} attention checks were answered right." if asked else "nobody was checked."
         sentences = [
             f"{counted(len(self.rows), 'participant')} gave {counted(answers, 'answer')}, of which "
-            f"{aside:,} {'is' if aside == 1 else 'are'} set aside. "
-            f"{fine:,} {'passes' if fine == 1 else 'pass'} the rules of trust; {traps}"
+            f"{aside:,} {'is' if aside == 1 else 'are'} excluded. "
+            f"{fine:,} {'passes' if fine == 1 else 'pass'} the rules of trust; {checks}"
         ]
         if self.doubtful:
             named = listed([f"{row.participant} ({row.verdict})" for row in self.doubtful], most=5)
-            sentences.append(f"By these rules the answers of {named} would be set aside; they count.")
+            sentences.append(f"By these rules the answers of {named} would be excluded; they count.")
         if self.n_shared:
             alpha = self.alpha
             known = f"Krippendorff's alpha is {alpha}" if math.isfinite(alpha.value) else f"{alpha.reason}"
@@ -564,7 +564,7 @@ class Influence(Result):
         if self.with_aside is not None:
             now, then = self.of_all, self.with_aside
             sentences.append(
-                f"With the {then.answers - now.answers:,} answers that are set aside put back in the noticeable "
+                f"With the {then.answers - now.answers:,} excluded answers put back in, the noticeable "
                 f"difference would be {number(then.noticeable)} instead of {number(now.noticeable)}, and P(Sat) at "
                 f"{MEDIUM:g} {number(then.satisfied)} instead of {number(now.satisfied)}."
             )

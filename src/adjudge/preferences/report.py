@@ -311,8 +311,8 @@ def participant_sections(quality: Quality, influence: Influence | None = None) -
 
 def _trust_table(quality: Quality, ordered: Sequence[ParticipantQuality]) -> TableBlock:
     rules = quality.rules
-    quiz = f"{100 * rules.quiz_bar:.0f} % of the first {rules.quiz} attention checks, " if rules.quiz else ""
-    bars = f"{quiz}{100 * rules.bar:.0f} % of {rules.least} attention checks or more, P(attentive) {rules.attention:g}"
+    quiz = f"{100 * rules.quiz_bar:.0f} % of the first {rules.quiz} attention checks right, " if rules.quiz else ""
+    bars = f"{quiz}{100 * rules.bar:.0f} % of all once there were {rules.least}, and P(attentive) {rules.attention:g}"
     columns = (
         _column("Participant", lambda row: row.participant, align="left"),
         _column("Answers", lambda row: f"{row.answers:,}", "to questions, without attention checks"),

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -125,6 +126,14 @@ class Canvas:
     def names(self, names: Sequence[str], *, part: float = 0.34) -> list[str]:
         """Names that take no more than this part of the width."""
         return [fitted(name, min(2.2, part * self.width)) for name in names]
+
+    def widest(self, names: Sequence[str]) -> float:
+        """Inches that the widest of some names takes."""
+        return max(map(text_inches, names))
+
+    def wrapped(self, text: str, inches: float) -> str:
+        """A text in lines that are no wider, as far as its words allow."""
+        return fill(text, max(1, int(len(text) * inches / max(text_inches(text), inches))))
 
     def legend(self, axes: Axes, handles: Sequence[Any] | None = None, *, per_row: int | None = None) -> None:
         """What lines and marks mean: below a figure in as few even rows as fit, or inside axes that were given."""

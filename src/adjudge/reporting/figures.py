@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Mask
 from adjudge.latex import PAGE
-from adjudge.text import counted, text_width
+from adjudge.text import counted, listed, number, text_width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -66,7 +66,7 @@ def cleaned(name: str) -> str:
 
 
 DESCRIPTIONS = "adjudge_descriptions"
-_MOST_DESCRIBED = 60  # points of a line, systems of a figure; twice those of a matrix
+_MOST_DESCRIBED = 60  # points of a line; of more, every second, third… one
 
 
 def describe(artist: Artist, texts: Sequence[str]) -> None:
@@ -75,6 +75,11 @@ def describe(artist: Artist, texts: Sequence[str]) -> None:
     A text for each mark, in the order of the data: ``describe(axes.scatter(x, y), ["KLN2: 0.647", …])``.
     """
     setattr(artist, DESCRIPTIONS, list(texts))
+
+
+def describe_points(axes: Axes, x: npt.ArrayLike, y: npt.ArrayLike, texts: Sequence[str], colour: str) -> None:
+    """Say the values of points that something else draws; they are seen when they are pointed at."""
+    describe(axes.scatter(x, y, s=16, color=colour, alpha=0, linewidth=0, zorder=4), texts)
 
 
 def shortened(name: str, longest: int) -> str:
@@ -195,9 +200,11 @@ def _tie_bars(axes: Axes, data: Forest, width: float) -> None:
 def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
     """First and last place of each stretch without a gap.
 
-    >>> _runs([0, 1, 3, 4, 5])
-    [(0, 1), (3, 5)]
+    >>> _runs([0, 1, 3, 4, 5]), _runs([])
+    ([(0, 1), (3, 5)], [])
     """
+    if not len(places):
+        return []
     cut = np.flatnonzero(np.diff(places) > 1)
     firsts, lasts = [0, *(cut + 1)], [*cut, len(places) - 1]
     return [(places[first], places[last]) for first, last in zip(firsts, lasts, strict=True)]
@@ -227,6 +234,7 @@ def pair_matrix(data: PairMatrix, canvas: Canvas) -> Axes:
 
     The names stand on the diagonal, in the half that has nothing else to show.
     """
+    from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
 
     n = len(data.systems)
@@ -246,11 +254,12 @@ def pair_matrix(data: PairMatrix, canvas: Canvas) -> Axes:
                 face = PALETTE[colour] if filled else "none" if sized else PALETTE["line"]
                 look: dict[str, Any] = {"facecolor": face, "edgecolor": PALETTE[colour], "linewidth": 0.7 * sized}
                 words = [data.words[0 if filled else 1], *data.words[2:][0 if is_coloured else 1 :][:1]]
-                squares = _squares(axes, here, size, **look)
-                if n <= _MOST_DESCRIBED // 2:
-                    said = [f"{data.systems[a]} over {data.systems[b]}: {data.difference[a, b]:.3f}, {', '.join(words)}"
-                            for a, b in np.argwhere(here)]  # fmt: skip
-                    describe(squares, said)
+                if sized:
+                    runs = [(row, column, column) for row, column in np.argwhere(here).tolist()]
+                else:  # neighbours are one mark: thousands of squares would be a burden to a page
+                    runs = [(row, *run) for row in range(n) for run in _runs(np.flatnonzero(here[row]).tolist())]
+                shapes = axes.add_collection(PolyCollection([_rectangle(*run, size) for run in runs], **look), False)
+                describe(shapes, [f"{_pair_words(data, *run)}, {', '.join(words)}" for run in runs])
                 handles.append(Patch(label=", ".join(words), **look))
     inches = side - 0.2
     step = int(np.ceil(0.8 * _ROW * n / inches))
@@ -265,19 +274,19 @@ def pair_matrix(data: PairMatrix, canvas: Canvas) -> Axes:
     return axes
 
 
-def _squares(axes: Axes, cells: Mask, size: Floats, **look: Any) -> Artist:
-    """Squares in the middle of cells; of many systems one path for all: thousands are no burden to a page."""
-    from matplotlib.collections import PolyCollection
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
+def _rectangle(row: int, first: int, last: int, size: Floats) -> list[tuple[float, float]]:
+    """Corners of the squares of a row from one column to another; those of a single square as large as it is."""
+    half = size[row, first] / 2
+    left, right = first - half, last + half
+    return [(left, row - half), (right, row - half), (right, row + half), (left, row + half)]
 
-    places = np.argwhere(cells)
-    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5]])
-    vertices = places[:, None, ::-1] + size[cells][:, None, None] * corners[None]
-    if len(cells) <= _MOST_DESCRIBED // 2:
-        return axes.add_collection(PolyCollection(list(vertices), **look), autolim=False)
-    codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], len(places))
-    return axes.add_patch(PathPatch(Path(vertices.reshape(-1, 2), codes), **look))
+
+def _pair_words(data: PairMatrix, row: int, first: int, last: int) -> str:
+    differences = data.difference[row, first : last + 1]
+    if first == last:
+        return f"{data.systems[row]} over {data.systems[first]}: {differences[0]:.3f}"
+    others = f"{data.systems[first]} to {data.systems[last]} ({counted(len(differences), 'system')})"
+    return f"{data.systems[row]} over {others}: {differences.min():.3f} to {differences.max():.3f}"
 
 
 @dataclass(frozen=True)
@@ -304,12 +313,12 @@ def critical_difference(data: CriticalDifference, canvas: Canvas) -> Axes:
         axes.text(tick, 0.4, f"{tick:g}", ha="center", va="bottom", color=PALETTE["muted"])
     for level, group in enumerate(data.groups):
         y, nudge = -0.35 - 0.55 * level, 0.01 * span
-        axes.hlines(
-            y, data.rank[group[0]] - nudge, data.rank[group[-1]] + nudge, color=PALETTE["accent"], linewidth=0.6
-        )
+        ends = data.rank[group[0]] - nudge, data.rank[group[-1]] + nudge
+        axes.hlines(y, *ends, color=PALETTE["accent"], linewidth=0.6)
         for first, last in _runs(group):
             ends = data.rank[first] - nudge, data.rank[last] + nudge
-            axes.hlines(y, *ends, color=PALETTE["accent"], linewidth=2.4)
+            bar = axes.hlines(y, *ends, color=PALETTE["accent"], linewidth=2.4)
+            describe(bar, [f"{listed([data.systems[s] for s in group], most=12)} do not differ significantly"])
     below = -0.7 - 0.55 * len(data.groups)
     for place, (name, rank) in enumerate(zip(names, data.rank, strict=True)):
         is_left = place < half
@@ -317,7 +326,8 @@ def critical_difference(data: CriticalDifference, canvas: Canvas) -> Axes:
         edge = left - 0.04 * span if is_left else right + 0.04 * span
         beyond = edge + (-0.012 if is_left else 0.012) * span
         axes.plot([rank, rank, edge], [0, y, y], color=PALETTE["muted"], linewidth=0.7)
-        axes.text(beyond, y, name, ha="right" if is_left else "left", va="center")
+        text = axes.text(beyond, y, name, ha="right" if is_left else "left", va="center")
+        describe(text, [f"{data.systems[place]}: mean rank {rank:.2f}"])
     axes.set_xlim(left - 0.05 * span, right + 0.05 * span)
     axes.set_ylim(below - half, 1.4)
     axes.axis("off")
@@ -436,7 +446,7 @@ class HardQueries:
 
 
 def hard_queries(data: HardQueries, canvas: Canvas) -> Axes:
-    """A dot for each query and system, the larger the better."""
+    """A dot for each query and system, the larger the better; squares where there are many systems."""
     n_queries, n_systems = data.values.shape
     rows, columns = canvas.names(data.queries, part=0.25), canvas.names(data.systems, part=0.25)
     width = min(canvas.width, 1.4 + 0.24 * n_systems)
@@ -444,12 +454,12 @@ def hard_queries(data: HardQueries, canvas: Canvas) -> Axes:
     axes = canvas.axes(1.5 + max(cell, _ROW) * n_queries, width=width)
     column, row = np.meshgrid(np.arange(n_systems), np.arange(n_queries))
     full = (72 * 0.85 * min(cell, _ROW)) ** 2
+    look: dict[str, Any] = {"marker": "o" if n_systems <= MOST_SIZED else "s"}  # circles weigh more on a page
     axes.scatter(column, row, s=full * np.clip(np.nan_to_num(data.values), 0.0, 1.0), color=PALETTE["accent"],
-                 linewidth=0)  # fmt: skip
-    rings = axes.scatter(column, row, s=full, facecolor="none", edgecolor=PALETTE["line"], linewidth=0.6)
-    if n_systems <= _MOST_DESCRIBED:
-        values = zip(product(data.queries, data.systems), (data.top * data.values).ravel(), strict=True)
-        describe(rings, [f"{system}, {query}: {value:.3f}" for (query, system), value in values])
+                 linewidth=0, **look)  # fmt: skip
+    rings = axes.scatter(column, row, s=full, facecolor="none", edgecolor=PALETTE["line"], linewidth=0.6, **look)
+    values = zip(product(data.queries, data.systems), (data.top * data.values).ravel(), strict=True)
+    describe(rings, [f"{system}, {query}: {number(value, 3)}" for (query, system), value in values])
     step = int(np.ceil(0.8 * _ROW / cell))
     axes.set_xticks(np.arange(0, n_systems, step), columns[::step], rotation=90)
     axes.set_yticks(np.arange(n_queries), rows)
@@ -457,7 +467,7 @@ def hard_queries(data: HardQueries, canvas: Canvas) -> Axes:
     axes.set_ylim(n_queries - 0.5, -0.5)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_title(data.label)
+    axes.set_title(canvas.wrapped(data.label, width - canvas.widest(rows) - 0.2))
     return axes
 
 
@@ -576,9 +586,9 @@ def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None
             if shown.sum() == 1:  # a band of one point cannot be seen
                 axes.vlines(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.5, linewidth=1.3)
             axes.fill_between(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.15, linewidth=0)
-        if shown.sum() <= _MOST_DESCRIBED:
-            points = axes.scatter(curve.x[shown], curve.y[shown], color=look["color"], alpha=0)
-            describe(points, [_point_words(curve, place) for place in np.flatnonzero(shown).tolist()])
+        said = np.flatnonzero(shown)[:: 1 + int(shown.sum()) // _MOST_DESCRIBED]
+        words = [_point_words(curve, place) for place in said.tolist()]
+        describe_points(axes, curve.x[said], curve.y[said], words, look["color"])
     if panel.diagonal and panel.curves:
         ends = np.array([min(c.x.min() for c in panel.curves), max(c.x.max() for c in panel.curves)])
         axes.plot(ends, ends, color=PALETTE["muted"], linewidth=0.8, linestyle=":")

@@ -43,6 +43,13 @@ function sortable(table) {
   });
 }
 
+/** Says where columns of a table are out of sight to the right. */
+function scrollable(box) {
+  const look = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  box.addEventListener("scroll", look);
+  new ResizeObserver(look).observe(box);
+}
+
 function readable(figure) {
   const all = [...figure.querySelectorAll(".datum")];
   if (!all.length) return;
@@ -72,4 +79,5 @@ function readable(figure) {
 }
 
 document.querySelectorAll("table").forEach(sortable);
+document.querySelectorAll(".scroll").forEach(scrollable);
 document.querySelectorAll("figure").forEach(readable);

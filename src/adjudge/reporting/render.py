@@ -20,6 +20,7 @@ from adjudge.latex import COLUMN, PAGE
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.figures import DARK, DESCRIPTIONS, PALETTE
 from adjudge.tables import Table, as_json, escape_markdown
+from adjudge.text import unbroken
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -86,6 +87,7 @@ def _html(report: Report) -> str:
             groups.append((section, []))
         else:
             groups[-1][1].append(section)
+    titled = {section.name for section in report.sections} | {"provenance"}
     values = {
         "report": report,
         "groups": groups,
@@ -95,14 +97,29 @@ def _html(report: Report) -> str:
         "kind": lambda block: type(block).__name__,
         "svg": _inline_svg,
         "column": COLUMN,
-        "unbroken": _unbroken,
+        "unbroken": unbroken,
+        "whole": _whole,
+        "value_of": _value,
+        "id_of": lambda block: f"{block.name}-block" if block.name in titled else block.name,
     }
     return _page().render(values) + "\n"
 
 
-def _unbroken(text: str) -> str:
-    """Text whose numbers stay beside their signs: 5 %, p = 0.01, ± 0.2."""
-    return re.sub(r"(?<=\d) ?(?=%)|(?<=[=±≥≤<]) (?=[\d.])|(?<=[αp]) (?=[=<≤])", "\N{NO-BREAK SPACE}", text)
+def _whole(text: str) -> Any:
+    """Text for a page, in which neither numbers and their signs nor names such as ADR-1 are broken."""
+    import markupsafe
+
+    escaped = str(markupsafe.escape(unbroken(text)))
+    return markupsafe.Markup(re.sub(r"[^\W\d_]+-\d+", r'<span class="whole">\g<0></span>', escaped))
+
+
+def _value(value: Any) -> str:
+    """A setting for people; JSON has all its digits."""
+    if value is None or value in ([], ()):
+        return "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_value, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @cache
@@ -142,8 +159,12 @@ def _inline_svg(block: FigureBlock, width: float = PAGE) -> Any:
 
 
 def _themed(tag: str, name: str) -> str:
-    """A tag with the page's colours, and with the figure's name in identifiers: all figures share those of a page."""
+    """A tag with the page's colours, and with the figure's name in identifiers: all figures share those of a page.
+
+    Paths have hundredths of a point, which is most of what a page weighs.
+    """
     tag = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", tag)
+    tag = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+|\s+(?=[A-Za-z]|$)", r"\1", path[0]), tag)
     for variable, colour in PALETTE.items():
         tag = tag.replace(colour, f"var(--{variable})")
     return tag
@@ -203,7 +224,7 @@ def _markdown(report: Report, figures: str) -> str:
     ]
     parts.extend(_markdown_block(block, figures) for block in report.lead)
     for section in report.sections:
-        parts.append(f"\n#{'#' * section.level} {section.title}\n")
+        parts.append(f"\n#{'#' * section.level} {escape_markdown(section.title)}\n")
         parts.extend(_markdown_block(block, figures) for block in section.blocks)
     parts.append("\n## Provenance\n\n")
     parts.extend(f"- {name}: {escape_markdown(value)}\n" for name, value in _origins(report))
@@ -213,7 +234,7 @@ def _markdown(report: Report, figures: str) -> str:
 def _origins(report: Report) -> list[tuple[str, str]]:
     """Names and values of the provenance."""
     inputs = [("input", f"{entry['file']} (sha256 {entry['sha256']})") for entry in report.provenance["inputs"]]
-    settings = [(name, str(value)) for name, value in report.provenance["settings"].items()]
+    settings = [(name, _value(value)) for name, value in report.provenance["settings"].items()]
     return [("adjudge", report.provenance["adjudge"]), *settings, *inputs]
 
 
@@ -221,8 +242,13 @@ def _markdown_block(block: Block, figures: str) -> str:
     if isinstance(block, Paragraph):
         return f"\n{escape_markdown(block.text)}\n"
     if isinstance(block, FigureBlock):
-        return f"\n![{block.alt}]({quote(_file(block, figures))}.svg)\n\n*{block.caption}*\n"
-    about = [f"- {escape_markdown(column.name)}: {column.about}\n" for column in block.columns if column.about]
+        alt, caption = escape_markdown(block.alt), escape_markdown(block.caption)
+        return f"\n![{alt}]({quote(_file(block, figures))}.svg)\n\n*{caption}*\n"
+    about = [
+        f"- {escape_markdown(column.name)}: {escape_markdown(column.about)}\n"
+        for column in block.columns
+        if column.about
+    ]
     return "\n".join(["", _table(block).markdown(), *(["".join(about)] if about else [])])
 
 

@@ -5,9 +5,9 @@ queries (thesis section 4.2), and a prediction interval says where effectiveness
 
 >>> sample = [0.12, 0.25, 0.31, 0.34, 0.42, 0.47, 0.55, 0.58, 0.71, 0.80]
 >>> print(prediction_interval(sample, distribution="beta"))
-95% of new queries in [0.052, 0.909] (beta, 10 queries)
+95 % of new queries in [0.052, 0.909] (beta, 10 queries)
 >>> print(prediction_interval(sample, distribution="empirical"))
-82% of new queries in [0.120, 0.800] (empirical, 10 queries: too few for 95%)
+82 % of new queries in [0.120, 0.800] (empirical, 10 queries: too few for 95 %)
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, PROBABILITY, SEVERAL, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
+from adjudge.text import percent
 
 _ROUNDING = 1e-12
 _SHARPEST = 1e8  # α + β of a beta; its quantiles lose their order far beyond
@@ -325,10 +326,10 @@ class PredictionInterval:
 
     def __str__(self) -> str:
         short = self.attained < self.confidence
-        note = f": too few for {self.confidence:.0%}" if short else ""
+        note = f": too few for {percent(self.confidence)}" if short else ""
         share = self.attained if short else self.confidence
         return (
-            f"{share:.0%} of new queries in [{self.low:.3f}, {self.high:.3f}] "
+            f"{percent(share, 0)} of new queries in [{self.low:.3f}, {self.high:.3f}] "
             f"({self.distribution}, {self.n_queries} queries{note})"
         )
 

@@ -53,7 +53,7 @@ from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates
 from adjudge.stats.ranks import Ranks
 from adjudge.stats.summary import means_in_words, summarize
 from adjudge.tables import Heading, Table, as_csv, as_json, as_latex
-from adjudge.text import counted, percent, shown_p, with_interval
+from adjudge.text import counted, listed, percent, shown_p, with_interval
 from adjudge.users.combinations import in_unit_interval, scale_of
 from adjudge.users.noticing import (
     AgreementMapping,
@@ -97,11 +97,11 @@ class Pair:
     smallest_significant: Annotated[float, Column("mean difference from which on a t test is significant", ".3f")]
     d_z: Annotated[float, Column("mean difference in standard deviations of the differences", ".2f", label="d")]
     superiority: Annotated[
-        float, Column("share of queries on which the first is ahead, ties half", ".0%", label="wins")
+        float, Column("share of queries on which the first is ahead, ties half", ".0f %", label="wins")
     ]
-    prefer: Annotated[float | None, Column("share of users who prefer the first, averaged over queries", ".0%")]
-    cannot_tell: Annotated[float | None, Column("share of users who cannot tell", ".0%")]
-    prefer_other: Annotated[float | None, Column("share of users who prefer the second", ".0%")]
+    prefer: Annotated[float | None, Column("share of users who prefer the first, averaged over queries", ".0f %")]
+    cannot_tell: Annotated[float | None, Column("share of users who cannot tell", ".0f %")]
+    prefer_other: Annotated[float | None, Column("share of users who prefer the second", ".0f %")]
     n_queries: Annotated[int, Column("queries that both systems have", "d")]
     estimand: Annotated[str, Column("what the test is about")]
     estimate: Annotated[float, Column("its estimate", ".3f")]
@@ -121,14 +121,14 @@ class Pair:
         """What the test estimates, where that is not the mean difference."""
         if self.estimand == MEAN:
             return None
-        return f"{self.estimate:.0%}" if self.estimand == "share of wins" else f"{self.estimate:.3f}"
+        return percent(self.estimate, 0) if self.estimand == "share of wins" else f"{self.estimate:.3f}"
 
     @property
     def shown_users(self) -> str:
         """Shares of users who prefer the first, cannot tell, prefer the second; a dash where they are not known."""
         if self.prefer is None or self.cannot_tell is None or self.prefer_other is None:
             return "–"
-        return f"{self.prefer:.0%} | {self.cannot_tell:.0%} | {self.prefer_other:.0%}"
+        return f"{100 * self.prefer:.0f} | {100 * self.cannot_tell:.0f} | {percent(self.prefer_other, 0)}"
 
     def sentence(self, measure: str, digits: int = 3) -> str:
         """The difference as the papers recommend to report it: ``ΔCG@5 = 0.037 ± 0.031 (p = 0.02)``.
@@ -211,12 +211,17 @@ class Comparison(Result):
                 return pair
         raise AdjudgeError(f"{system!r} and {other!r} were not compared")
 
+    @property
+    def has_ranks(self) -> bool:
+        """Whether its decisions are of all pairs, two-sided, and right at once, so that ranks follow from them."""
+        return self.complete and self.alternative == "two-sided" and self.correction not in ("none", "bh")
+
     def ranks(self) -> Rows[PossibleRank]:
         """Ranks that are possible and tiers, from the decisions of the comparison: right at once as its correction is.
 
-        :func:`adjudge.leaderboard` decides with more power, and says who is probably the best.
+        :func:`adjudge.leaderboard` decides by a test made for ranks, and says who is probably the best.
         """
-        if not self.complete or self.alternative != "two-sided" or self.correction in ("none", "bh"):
+        if not self.has_ranks:
             came = f"{counted(len(self), 'pair')}, {self.alternative}, correction {self.correction}"
             wanted = "all pairs, two-sided, with a correction for the probability of any error"
             raise AdjudgeError(f"possible ranks need {wanted}, got {came}")
@@ -309,6 +314,8 @@ class Comparison(Result):
             beside = "beside one bar" if len(groups) <= MOST_BARS else "in the colour of the first"
             which = "do not differ" if len(groups) <= MOST_BARS else "do not differ from it"
             caption += f" Systems {beside} {which} significantly. Intervals may overlap although two systems do."
+        elif not self.complete:
+            caption += f" Who is tied with whom is not known: only pairs with {listed(self.baselines)} are compared."
         return FigureBlock(
             "forest", caption, means_in_words(self.measure, self.ranking, means[0].tolist()), data, forest
         )
@@ -778,9 +785,11 @@ class ComparisonTable:
         if style == "csv":
             return as_csv(records)
         settings = {"resamples": first.resamples, "seed": first.seed, "command": self.command}
+        ranked = [each for each in self.comparisons if each.has_ranks]
         return as_json(
             {
                 "pairs": records,
+                "ranks": [{"measure": each.measure, **row} for each in ranked for row in each.ranks().to_dicts()],
                 "margins": {
                     each.measure: {"margin": each.margin, "source": each.margin_source} for each in self.comparisons
                 },
@@ -790,9 +799,13 @@ class ComparisonTable:
         )
 
     def drawing(self) -> RenderableType:
-        """A table per measure: differences, p-values, and the two answers side by side."""
+        """Two tables per measure: differences and p-values with the two answers side by side, and possible ranks."""
         from rich.console import Group
         from rich.text import Text
 
-        tables = (replace(each.table(), title="").first(_SHOWN, "--csv has them all") for each in self.comparisons)
+        tables: list[RenderableType] = []
+        for each in self.comparisons:
+            tables.append(replace(each.table(), title="").first(_SHOWN, "--csv has them all"))
+            if each.has_ranks and len(each.systems) > 2:
+                tables += [Text(""), each.ranks().table().first(_SHOWN, "--json has them all")]
         return Group(*tables, *(Text(note, style="dim") for note in self.notes))

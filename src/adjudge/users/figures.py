@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
-from adjudge.reporting.figures import DASHED, PALETTE, Grid, label_axes, name_rows, rows_height
+from adjudge.reporting.figures import DASHED, PALETTE, Grid, describe_points, label_axes, name_rows, rows_height
+from adjudge.text import counted, number, percent, share_with
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,11 +64,13 @@ def satisfaction_panels(data: Panels, canvas: Canvas) -> Grid:
     grid, cells = _multiples(data, canvas)
     for axes, panel in zip(cells, data.panels, strict=True):
         for series in panel.series:
+            _describe_bins(axes, data.series[0], series, PALETTE["soft"])
             axes.vlines(series.x, series.low, series.high, color=PALETTE["soft"], linewidth=1.4)
             axes.plot(series.x, series.share, "o", color=PALETTE["soft"], markersize=3.2, label=data.series[0])
         for i, (name, curve) in enumerate(zip(data.curves, panel.curves, strict=True)):
             colour, dashes = (("accent", "-"), ("warm", DASHED))[i % 2]
             axes.plot(data.grid, curve, color=PALETTE[colour], linewidth=1.5, linestyle=dashes, label=name)
+            _describe_curve(axes, name, data.grid, curve, PALETTE[colour])
     canvas.legend(cells[0])
     return grid
 
@@ -87,8 +90,25 @@ def agreement_panels(data: Panels, canvas: Canvas) -> Grid:
             axes.vlines(series.x, series.low, series.high, color=colour, linewidth=0.9, alpha=0.6)
             axes.plot(series.x, series.share, _MARKS[i % 3], color=colour, markersize=2.8, alpha=0.8)
             axes.plot(data.grid, curve, color=colour, linewidth=1.5, label=name)
+            _describe_curve(axes, name, data.grid, curve, colour)
+            _describe_bins(axes, name, series, colour)
     canvas.legend(cells[0])
     return grid
+
+
+_EVERY = 10  # points of a line from which one is read
+
+
+def _describe_curve(axes: Axes, name: str, x: Floats, y: Floats, colour: str) -> None:
+    x, y = x[::_EVERY], y[::_EVERY]
+    words = [f"{name}: {percent(share, 0)} at {place:.2g}" for place, share in zip(x, y, strict=True)]
+    describe_points(axes, x, y, words, colour)
+
+
+def _describe_bins(axes: Axes, name: str, bins: Series, colour: str) -> None:
+    rows = zip(bins.x, bins.share, bins.low, bins.high, strict=True)
+    words = [f"{name}: {share_with(share, low, high)} at {x:.2g}" for x, share, low, high in rows]
+    describe_points(axes, bins.x, bins.share, words, colour)
 
 
 def _multiples(data: Panels, canvas: Canvas) -> tuple[Grid, list[Axes]]:
@@ -136,6 +156,7 @@ def cumulative(data: Cumulative, canvas: Canvas) -> Axes:
         colour, dashes = looks[i % len(looks)]
         axes.plot(data.grid, share, color=PALETTE[colour], linestyle=dashes, linewidth=1.4, label=name)
         axes.plot([data.marks_x[i]], [data.marks_y[i]], "o", color=PALETTE[colour], markersize=5.5)
+        _describe_curve(axes, name, data.grid, share, PALETTE[colour])
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.02)
     label_axes(axes, data.x_label, "share of comparisons")
@@ -170,19 +191,33 @@ def people(data: People, canvas: Canvas) -> Grid:
     if trapped:
         _draw_traps(grid.flat[0], data)
     right.axhline(0, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
-    _dots(right, data.seconds if timed else data.answers, data.follows, data.doubted)
+    across = data.seconds if timed else data.answers
+    _dots(right, across, data.follows, data.doubted)
+    _describe_people(right, across, data.follows, data)
     right.set_xlim(left=0)
-    label_axes(right, "median seconds for an answer" if timed else "answers, traps apart", "follows the others")
+    label_axes(right, "median seconds per answer" if timed else "answers, without checks", "follows the others")
     canvas.legend(right)
     return grid
 
 
 def _draw_traps(left: Axes, data: People) -> None:
     left.axhline(data.bar, color=PALETTE["muted"], linewidth=0.8, linestyle=DASHED)
-    _dots(left, _apart(data.answers, data.trust), data.trust, data.doubted)
+    across = _apart(data.answers, data.trust)
+    _dots(left, across, data.trust, data.doubted)
+    _describe_people(left, across, data.trust, data)
     left.set_ylim(-0.05, 1.05)
     left.set_xlim(0, 1.12 * float(data.answers.max(initial=1.0)))
-    label_axes(left, "answers, traps apart", "share of traps right")
+    label_axes(left, "answers, without checks", "share of checks right")
+
+
+def _describe_people(axes: Axes, x: Floats, y: Floats, data: People) -> None:
+    rows = zip(data.names, data.answers, data.trust, data.follows, data.seconds, strict=True)
+    words = [
+        f"{name}: {counted(int(answers), 'answer')}, traps right {number(trust)}, follows others {number(follows)}, "
+        f"median {number(seconds, 1)} s"
+        for name, answers, trust, follows, seconds in rows
+    ]
+    describe_points(axes, x, y, words, PALETTE["accent"])
 
 
 def _apart(x: Floats, y: Floats) -> Floats:
@@ -232,6 +267,8 @@ def left_out(data: LeftOut, canvas: Canvas) -> Grid:
             axes.axvline(back, color=PALETTE["warm"], linewidth=1, linestyle=DASHED, label="answers put back in")
         axes.hlines(y, now, without, color=PALETTE["soft"], linewidth=1.3)
         axes.plot(without, y, "o", color=PALETTE["accent"], markersize=4, label="without the participant")
+        words = [f"without {name}: {value:.3g}" for name, value in zip(data.names, without, strict=True)]
+        describe_points(axes, without, y, words, PALETTE["accent"])
         name_rows(axes, names, height)
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.set_xlabel(label)

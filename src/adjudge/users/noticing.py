@@ -25,6 +25,7 @@ from adjudge.measures import Measure
 from adjudge.registry import Registry
 from adjudge.reporting.document import FigureBlock
 from adjudge.seeds import Seed, as_seed
+from adjudge.text import percent
 from adjudge.users import curves
 from adjudge.users.combinations import Lookup, find, wrong_covariance
 from adjudge.users.figures import NO_BINS, Panel, Panels, agreement_panels
@@ -415,9 +416,9 @@ def agreement_figure(notice: dict[str, AgreementMapping]) -> FigureBlock:
     first = next(iter(notice))
     shares = notice[first](np.array([0.1, 0.5]))
     alt = (
-        f"Shares of users against the size of the difference. In {first}, {shares.agree[0]:.0%} prefer the better "
-        f"system at a difference of .1, and {shares.agree[1]:.0%} at one of .5."
-    ).replace("%", " %")
+        f"Shares of users against the size of the difference. In {first}, {percent(shares.agree[0], 0)} prefer the "
+        f"better system at a difference of .1, and {percent(shares.agree[1], 0)} at one of .5."
+    )
     data = Panels("size of the difference", "share of users", _GRID, names, names, tuple(panels))
     caption = (
         "Whom users prefer, by the size of the difference; from the dashed line on, more than half prefer the better "

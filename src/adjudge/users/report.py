@@ -163,7 +163,7 @@ def make_report(
         f"{len(eff.systems)} systems, {counted(eff.n_queries, 'query')}, {', '.join(eff.measures)}. "
         f"Differences by {main.test} test with {main.correction} correction at α = {main.alpha:g}."
     )
-    heading = title or f"{eff.measures[0]} of {len(eff.systems)} systems"
+    heading = title or f"{eff.measures[0]} of {len(eff.systems)} systems".replace("effectiveness", "Effectiveness", 1)
     return Report(heading, subtitle, tuple(made), provenance.to_dict(), answer(evidence))
 
 
@@ -552,11 +552,16 @@ def ranking(evidence: Evidence) -> Section | None:
     p = shown_p(result.p)
     text = (
         f"The Friedman test asks whether all systems could be alike: χ² = {result.chi2:.1f}, df = {result.df}, "
-        f"p {p if p.startswith('<') else f'= {p}'}. A bar joins neighbours none of which differ significantly "
-        f"({main.test} test, {main.correction} correction)."
+        f"p {p if p.startswith('<') else f'= {p}'}. "
     )
-    figures = [main.figure("critical-difference")] if len(main.systems) <= MOST_RANKED else []
-    return Section("ranking", "Who is tied with whom", (Paragraph(text), *figures))
+    if len(main.systems) > MOST_RANKED:
+        text += f"A critical-difference diagram has room for {MOST_RANKED} systems: the figure of means shows ties."
+        return Section("ranking", "Who is tied with whom", (Paragraph(text),))
+    text += (
+        f"A bar joins systems none of which differ significantly ({main.test} test, {main.correction} correction); "
+        "it is thin where it passes others."
+    )
+    return Section("ranking", "Who is tied with whom", (Paragraph(text), main.figure("critical-difference")))
 
 
 _SHOWN_QUERIES = 15
@@ -636,7 +641,7 @@ def _expected(values: Floats, confidence: float) -> str:
     if len(known) < 2:
         return "–"
     found = prediction_interval(known, confidence=confidence)
-    short = f" ({found.attained:.0%})" if found.attained < confidence else ""
+    short = f" ({percent(found.attained, 0)})" if found.attained < confidence else ""
     return f"{found.low:.3f} to {found.high:.3f}{short}"
 
 

@@ -174,7 +174,7 @@ def test_verify_says_what_is_wrong_and_exits_with_1(place: Path, cli: Terminal, 
             "columns: expected 'isrc' for the document",
         ),
         (["create", "songs", "runs", "--scale", "loud"], "Scale: expected one of"),
-        (["create", "songs", "runs", "-m", "AP"], "effectiveness can be estimated for"),
+        (["create", "songs", "runs", "-m", "Bpref"], "effectiveness can be estimated for"),
         (["create", "songs", "runs", "--goal", "glory"], "Campaign: goal: expected one of"),
         (["create", "songs", "runs", "--language", "xx"], "expected languages among"),
         (["create", "songs", "runs", "--instructions", "gone.md"], "gone.md: cannot be read"),
@@ -308,8 +308,8 @@ def test_a_preference_campaign_from_first_to_last(here: Path, cli: Terminal) -> 
         line.split("  ", 1)[1].strip() for line in lines if line.startswith(("questions", "attention checks", "pay"))
     ] == [
         "5, 0 answered",
-        "3; 2 in the quiz, then 20% of questions",
-        "0.12 GBP per answer + 0.1 GBP per screened-out participant, fee 33%",
+        "3; 2 in the quiz, then 20 % of questions",
+        "0.12 GBP per answer + 0.1 GBP per screened-out participant, fee 33 %",
     ]
     assert cli.out("campaign", "open", "lists") == "The campaign lists is open.\n"
     link = cli.out("campaign", "invite", "lists", "--address", "https://judge.example.org").strip()

@@ -68,7 +68,7 @@ def test_it_writes_junit_and_markdown(cli: Terminal) -> None:
     [
         ("gate good.run good.run --judgments qrels", "got the same file twice"),
         ("gate good.run bad.run", "good.run: expected effectiveness, but this looks like a run"),
-        ("gate good.csv bad.csv --scale broad", "--scale needs --judgments"),
+        ("gate good.csv bad.csv --scale broad", "--scale is for judgments and runs, not for tables of effectiveness"),
         ("gate good.csv other.csv", "expected tables with a measure in common, got RR and AP"),
         ("gate good.csv many.csv", "many.csv: expected effectiveness of one system, got 2"),
         ("gate good.csv few.csv", "systems 'few.csv' and 'good.csv' share 1 query, a comparison needs at least 2"),

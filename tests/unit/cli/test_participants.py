@@ -40,7 +40,7 @@ def write_rows(name: str, rows: list[dict[str, str]]) -> None:
 
 def test_people_and_what_hangs_on_them_are_shown(cli: Terminal) -> None:
     out = cli.out("participants", "answers.csv", "--least-seconds", "40", "-m", "CG@5", "--on", "fine")
-    assert out.startswith("10 participants gave 300 answers, of which 0 are set aside.")
+    assert out.startswith("10 participants gave 300 answers, of which 0 are excluded.")
     assert "Without" in out
     assert "P(attentive)" in out
 
@@ -102,7 +102,7 @@ def test_people_are_told_of_when_none_of_their_answers_count(cli: Terminal) -> N
     write_rows("aside.csv", [row | {"set_aside": "a pilot"} for row in rows_in("answers.csv")])
     code, out, err = cli("participants", "aside.csv")
     assert (code, err) == (0, "")
-    assert out.startswith("10 participants gave 300 answers, of which 300 are set aside.")
+    assert out.startswith("10 participants gave 300 answers, of which 300 are excluded.")
 
 
 def test_a_page_says_how_many_answers_are_to_traps(cli: Terminal) -> None:
@@ -151,4 +151,4 @@ def test_one_participant_with_one_answer_is_told_of_as_one_says_it(cli: Terminal
     lines = Path("answers.csv").read_text(encoding="utf-8").splitlines()
     Path("one.csv").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
     out = cli.out("participants", "one.csv")
-    assert out.startswith("1 participant gave 1 answer, of which 0 are set aside. 1 passes the rules of trust")
+    assert out.startswith("1 participant gave 1 answer, of which 0 are excluded. 1 passes the rules of trust")

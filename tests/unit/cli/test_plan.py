@@ -90,7 +90,7 @@ def test_the_answer_comes_first_and_tables_follow(cli: Terminal) -> None:
     found = aj.gstudy(aj.formats.read_effectiveness("wide.csv")).dstudy()
     ranking, right = found.need("e_rho2").n_queries, found.need("phi").n_queries
     assert captured.out.splitlines()[0] == (
-        f"{ranking} queries are enough for a stable ranking (Eρ² >= 0.95), {right} for stable scores (Φ >= 0.95); "
+        f"{ranking} queries are enough for a stable ranking (Eρ² ≥ 0.95), {right} for stable scores (Φ ≥ 0.95); "
         "there are 10 now."
     )
     assert "Where effectiveness varies (4 systems x 10 queries, ANOVA)" in captured.out
@@ -106,7 +106,7 @@ def test_the_suffix_of_the_output_chooses_its_form(cli: Terminal) -> None:
     assert "## How large the collection should be" in Path("p.md").read_text()
     assert cli.out("plan", *PLAIN, "--markdown").startswith("# A plan by P@3")
     cli.out("plan", *PLAIN, "-o", "p.txt")
-    assert " for stable scores (Φ >= 0.95); there are 12 now." in Path("p.txt").read_text().splitlines()[0]
+    assert " for stable scores (Φ ≥ 0.95); there are 12 now." in Path("p.txt").read_text().splitlines()[0]
 
 
 def test_figures_are_written_as_svg_and_pdf(cli: Terminal) -> None:
@@ -253,10 +253,10 @@ def test_power_is_planned_beside_it(cli: Terminal) -> None:
         ([*TABLE, "-m", ""], "expected a measure, got an empty"),
         ([*TABLE, "--cutoff", "3"], "--cutoff and --systems need runs, not a table of effectiveness"),
         ([*TABLE, "--systems", "9"], "--cutoff and --systems need runs, not a table of effectiveness"),
-        ([*TABLE, "--scale", "fine"], "--scale is for judgments and runs, not for --effectiveness"),
-        ([*TABLE, "--missing", "drop"], "--missing is for judgments and runs, not for --effectiveness"),
-        ([*TABLE, "--no-artist-filter"], "--artist-filter is for judgments and runs, not for --effectiveness"),
-        ([*TABLE, "--partial", "keep"], "--partial is for judgments and runs, not for --effectiveness"),
+        ([*TABLE, "--scale", "fine"], "--scale is for judgments and runs, not for tables of effectiveness"),
+        ([*TABLE, "--missing", "drop"], "--missing is for judgments and runs, not for tables of effectiveness"),
+        ([*TABLE, "--no-artist-filter"], "--artist-filter is for judgments and runs, not for tables of effectiveness"),
+        ([*TABLE, "--partial", "keep"], "--partial is for judgments and runs, not for tables of effectiveness"),
         ([*TABLE, "--assessors", "combined"], "--assessors combined needs judgments"),
         ([*ONE, "--pool", "5", "--cutoff", "2"], "--pool is for one cutoff; several are measured from the runs."),
         ([*ONE, "--pool", "5", "--systems", "9"], "--pool says how many documents to judge, whatever the --systems"),

@@ -461,6 +461,10 @@ def test_what_cannot_be_read_is_refused_with_its_line(data: str | bytes, message
         (pl.DataFrame({"query": ["q1", "q1"], "a": [0, 1]}), "^row 2: expected each query once, got 'q1' again"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "^expected each column once, got 'a' twice"),
         (pl.DataFrame({"query": ["q1"]}), "^expected a column for every system, got only 'query'"),
+        (
+            pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_product([["a"], ["AP", "RR"]])),
+            r"^expected a data frame with one level of column names, got 2, such as \('a', 'AP'\)$",
+        ),
         ([0.1, 0.2], "^row 1: expected a record with names and values, got '0.1'"),
         (None, "^expected effectiveness as a file or a data frame, got 'NoneType'"),
         (Path("nowhere/last.csv"), "^nowhere/last.csv: cannot be read: no such file"),

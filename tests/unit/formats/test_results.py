@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import adjudge as aj
-from adjudge.errors import AdjudgeError, MissingPackageError
+from adjudge.errors import AdjudgeError, AdjudgeWarning, MissingPackageError
 from adjudge.formats import read_effectiveness
 
 QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}, "q10": {"d3": 1}}
@@ -180,6 +180,34 @@ def test_mteb_results_of_tasks(tmp_path: Path, has_description: bool) -> None:
         assert effectiveness(given, measure="main_score").to_dicts() == eff.to_dicts()
     assert (sorted(eff.queries), sorted(eff.systems)) == (["NFCorpus", "Quora", "SciFact"], ["org/large", "org/small"])
     assert eff.mean()["main_score"] == {"org/large": pytest.approx(1.6 / 3), "org/small": pytest.approx(1.4 / 3)}
+
+
+def test_results_of_models_and_benchmarks_of_mteb(tmp_path: Path) -> None:
+    """``ModelResult`` and ``BenchmarkResults`` as ``to_disk`` writes them."""
+    made = [
+        {"model_name": name, "model_revision": "1", "task_results": [mteb("NFCorpus", value), mteb("SciFact", 0.6)]}
+        for name, value in (("org/small", 0.3), ("org/large", 0.5))
+    ]
+    (tmp_path / "all.json").write_text(json.dumps({"model_results": made}))
+    eff = effectiveness(tmp_path / "all.json", measure="ndcg_at_10")
+    assert eff.mean()["ndcg_at_10"] == {"org/small": pytest.approx(0.45), "org/large": pytest.approx(0.55)}
+    assert (eff.queries, effectiveness(made[1]).systems) == (("NFCorpus", "SciFact"), ("org/large",))
+
+
+@pytest.mark.parametrize("mean", [0.4, 0.3])
+def test_a_folder_that_pyterrier_saved_has_means_beside_the_values(tmp_path: Path, mean: float) -> None:
+    """``pt.Experiment(…, save_dir=…)`` writes both; means of anything else are refused."""
+    (tmp_path / "aggregated.csv").write_text(f"name,nDCG@3\nbm25,0.5\ndense,{mean}\n")
+    rows = "".join(f"{s},q{q},nDCG@3,{v}\n" for s, q, v in (("bm25", 1, 0.4), ("bm25", 2, 0.6), ("dense", 1, 0.5),
+                                                            ("dense", 2, 0.3)))  # fmt: skip
+    (tmp_path / "perquery.csv").write_text(f"name,qid,measure,value\n{rows}")
+    if mean == 0.3:
+        with pytest.raises(AdjudgeError, match=r"got means of data sets in .*aggregated.csv and values of queries"):
+            read_effectiveness(tmp_path)
+        return
+    with pytest.warns(AdjudgeWarning, match=r"aggregated.csv: means of values that are given, too: left out"):
+        eff = read_effectiveness(tmp_path)
+    assert (eff.systems, eff.queries) == (("bm25", "dense"), ("q1", "q2"))
 
 
 def test_means_and_values_of_queries_are_not_put_together(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_a_quality_prints_with_the_least_attentive_first() -> None:
     assert [row["P(attentive)"] for row in shown] == ["0.308", "0.841", "0.883"]
     columns = [(row["aside"], row["median (s)"], row["left"]) for row in shown]
     assert columns == [("1", "3", "–"), ("0", "–", "0.00"), ("0", "20", "1.00")]
-    assert table.notes[0].startswith("3 participants gave 6 answers, of which 1 is set aside.")
+    assert table.notes[0].startswith("3 participants gave 6 answers, of which 1 is excluded.")
 
 
 @pytest.mark.parametrize("form", list(FORMS))

@@ -9,9 +9,10 @@ import pytest
 
 import adjudge
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Report
+from adjudge.reporting.document import FigureBlock, Report, Section, TableBlock
 from adjudge.reporting.figures import DARK, PALETTE
 from adjudge.reporting.render import render
+from adjudge.tables import Heading
 
 PACKAGE = Path(adjudge.__file__).parent
 TOKENS = {"ink": "ink", "muted": "soft", "paper": "surface", "accent": "accent", "warm": "candidate"}
@@ -53,3 +54,15 @@ def test_a_page_leads_back_to_where_it_comes_from() -> None:
     report = Report("Title", "", (), Provenance().to_dict(), home=("Campaign a&b", "https://example.org/campaigns/ab"))
     assert '<a href="https://example.org/campaigns/ab">Campaign a&amp;b</a>' in render(report, "html")
     assert "[Campaign a&b](https://example.org/campaigns/ab)" in render(report, "markdown")
+
+
+def test_markdown_shows_names_of_measures_and_systems_as_they_are() -> None:
+    figure = FigureBlock("ranks", "Means of *a*.", "Best: a_b [1]", None, lambda data, canvas: None)
+    table = TableBlock("means", "", (Heading("system", about="a_b | a_c"),), (("x",),), [])
+    text = render(
+        Report("Title", "", (Section("s", "By my_mood_x", (figure, table)),), Provenance().to_dict()), "markdown"
+    )
+    assert r"## By my\_mood\_x" in text
+    assert r"![Best: a\_b \[1\]](ranks.svg)" in text
+    assert r"*Means of \*a\*.*" in text
+    assert r"- system: a\_b \| a\_c" in text

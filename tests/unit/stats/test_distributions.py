@@ -94,7 +94,7 @@ def test_an_empirical_interval_claims_no_more_than_its_observations(n: int, rank
     interval = prediction_interval(np.arange(1, n + 1) / 200, distribution="empirical")
     assert (interval.low, interval.high) == (rank / 200, (n + 1 - rank) / 200)
     assert interval.attained == pytest.approx(attained)
-    assert ("too few for 95%" in str(interval)) == (n < 39)
+    assert ("too few for 95 %" in str(interval)) == (n < 39)
 
 
 def test_a_constant_sample_is_not_certain_from_few_queries() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from rich.console import Console
 from scipy import stats
 
 import adjudge as aj
 from adjudge.stats.paired import PAIRED_TESTS
-from adjudge.users.comparison import Comparison
+from adjudge.users.comparison import Comparison, ComparisonTable
 from adjudge.users.noticing import find_agreement
 
 
@@ -257,3 +260,21 @@ def test_tests_that_are_not_about_means_show_their_own_estimate(eff: aj.Effectiv
         assert any(said in text for text in found.cautions) == (test != "t")
         assert (estimand in found.pairs[0].sentence("CG@5")) == (test != "t")
         assert {"estimand", "estimate"} < found.to_dicts()[0].keys()
+
+
+def test_possible_ranks_follow_from_the_decisions_and_are_below_the_pairs(eff: aj.Effectiveness) -> None:
+    compared = aj.compare(eff, test="t")
+    shown = {row.system: (row.rank_low, row.rank_high) for row in compared.ranks()}
+    for system in compared.systems:
+        worse = sum(pair.significant and pair.system == system for pair in compared)
+        better = sum(pair.significant and pair.other == system for pair in compared)
+        assert shown[system] == (1 + better, len(compared.systems) - worse)
+    table = ComparisonTable((compared, aj.compare(eff, test="t", correction="bh")), (), None)
+    ranks = json.loads(table.text("json"))["ranks"]
+    assert {row["system"]: (row["rank_low"], row["rank_high"]) for row in ranks} == shown
+    assert {row["measure"] for row in ranks} == {compared.measure}
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(table.drawing())
+    text = console.export_text()
+    assert text.count("ranks that are possible") == 1  # not by bh
+    assert text.index("Noticeable") < text.index("ranks that are possible")

@@ -93,7 +93,7 @@ def test_the_page_says_its_language_title_and_structure(page: Page) -> None:
 
 def test_every_figure_has_words_and_every_table_a_caption_and_headers(page: Page, report: Report) -> None:
     figures = [tag for tag in page.all("svg") if tag.get("role") == "img"]
-    assert len(figures) == len(report.figures) + 1 >= 6, "that of the answer twice, for narrow pages, too"
+    assert len(figures) == 2 * len(report.figures) >= 10, "each for broad pages and for narrow ones"
     assert all(tag["aria-label"] for tag in figures)
     assert len(page.all("table")) == len(page.all("caption")) == len(tables_of(report))
     assert all(tag["scope"] in {"row", "col"} for tag in page.all("th"))
@@ -336,3 +336,22 @@ def test_the_report_counts_noticeable_pairs_in_words(means: tuple[float, ...], s
     values = np.random.default_rng(1).normal(means, 0.01, size=(10, 3))
     eff = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=["a", "b", "c"])
     assert said in render(make_report(gather(eff, test="t", margin=0.5), sections=["differences"]), "markdown")
+
+
+def said(report: Report) -> str:
+    blocks = [block for section in report.sections for block in section.blocks]
+    texts = [block.text for block in blocks if isinstance(block, Paragraph)]
+    return " ".join([*texts, *(figure.caption for figure in report.figures)])
+
+
+def test_a_page_says_why_there_are_no_ties_or_no_diagram() -> None:
+    values = np.random.default_rng(1).random((10, 41))
+    many = aj.Effectiveness.from_matrix(values)
+    assert "A critical-difference diagram has room for 40 systems: the figure of means" in said(
+        aj.report(many, test="t", sections=["overview", "ranking"])
+    )
+    few = aj.Effectiveness.from_matrix(values[:, :3], systems=["a", "b", "c"])
+    against = aj.report(few, test="t", baseline="b", sections=["overview"])
+    assert "Who is tied with whom is not known: only pairs with b are compared." in said(against)
+    assert "is not known" not in said(aj.report(few, test="t", sections=["overview"]))
+    assert against.title == "Effectiveness of 3 systems"

@@ -34,7 +34,7 @@ from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, T
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
 from adjudge.results import Column, Result, figure
 from adjudge.tables import Heading
-from adjudge.text import counted, listed, number
+from adjudge.text import counted, listed, number, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -194,9 +194,8 @@ class Statistics(Result):
             lines = [Curve(name, np.arange(1.0, len(n) + 1), n.astype(np.float64)) for name, n in counted]
             panels.append(Panel(way, tuple(lines)))
         alt = "; ".join(
-            f"{entry.system}: at most {entry.at(k).largest:,} lists, {entry.at(k).never:.0%} of documents in none"
-            for entry in self.entries
-            if entry.lists == self.ways[0]
+            f"{system}: at most {found.largest:,} lists, {percent(found.never, 0)} of documents in none"
+            for system, found in ((entry.system, entry.at(k)) for entry in self.entries if entry.lists == self.ways[0])
         )
         data = Curves("documents, the most frequent first", f"top-{k} lists", tuple(panels), log_x=True)
         caption = f"In how many top-{k} lists documents are, the most frequent first; a steep start is a hub."
@@ -427,15 +426,15 @@ def sentences(statistics: Statistics) -> list[str]:
     shown = [entry for entry in statistics.entries if entry.lists == statistics.ways[0]]
     said = [_say_documents(statistics), *_say_hubs(statistics, shown, k)]
     ordered = sorted(shown, key=lambda entry: entry.at(k).never)
-    never = listed([f"{entry.system} {entry.at(k).never:.0%}" for entry in ordered])
+    never = listed([f"{entry.system} {percent(entry.at(k).never, 0)}" for entry in ordered])
     said.append(f"Documents in no top-{k} list: {never}.")
     shares = [(shared.share, entry.system) for entry in shown if (shared := entry.sharing("genre", k)) is not None]
     if shares:
         way = ", without the query's artist" if shown[0].lists == FILTERED else ""
-        genres = listed([f"{system} {share:.0%}" for share, system in sorted(shares, reverse=True)])
+        genres = listed([f"{system} {percent(share, 0)}" for share, system in sorted(shares, reverse=True)])
         said.append(f"Of the query's genre among the first {k}{way}: {genres}.")
     triangles = [(entry.system, entry.triangle) for entry in shown if entry.triangle is not None]
-    broken = [f"{system} {share:.1%}" for system, share in triangles if share < 0.9995]
+    broken = [f"{system} {percent(share, 1)}" for system, share in triangles if share < 0.9995]
     if broken:
         said.append(f"Triples for which the triangle inequality holds: {listed(broken)}.")
     return said
@@ -463,7 +462,7 @@ def _say_hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> li
         lists = f"{found.largest:,} of {found.n_lists:,} top-{k} lists"
         after = statistics.of(AFTER_PROXIMITY.get(entry.system, ""), entry.lists)
         if after is None:
-            then = f" ({found.hub_share:.0%})"
+            then = f" ({percent(found.hub_share, 0)})"
         else:
             now = int(after.at(k).counts[found.hub])
             then = f"; mutual proximity {'brings it down to' if now < found.largest else 'leaves it in'} {now:,}"

@@ -58,7 +58,7 @@ def check_samples(arguments: argparse.Namespace) -> None:
         return
     for name in ("on", "combinations"):
         if getattr(arguments, name) is not None:
-            raise AdjudgeError(f"--{name} is for judgments and runs, not for --effectiveness")
+            raise AdjudgeError(f"--{name} is for judgments and runs, not for tables of effectiveness")
     if arguments.metadata is not None and arguments.stratify is None:
         raise AdjudgeError("--metadata of tables of effectiveness are for strata; expected --stratify, got none")
 

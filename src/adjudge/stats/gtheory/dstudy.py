@@ -225,7 +225,7 @@ class QueriesNeeded:
 
     def __str__(self) -> str:
         people = "" if self.n_assessors == 1 else f" with {self.n_assessors} assessors"
-        what = f"{INDICES[self.index]} >= {self.target:g}"
+        what = f"{INDICES[self.index]} ≥ {self.target:g}"
         if self.n_queries is None:
             return f"{what}: no number of queries is enough{people}"
         high = "no limit" if self.high is None else f"{self.high:,}"

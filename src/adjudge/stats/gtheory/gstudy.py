@@ -16,8 +16,8 @@ D-study of CG@5, 95 % intervals (f)
 queries                   Eρ²                     Φ     τ  ± ranking  ± scores
 30       0.940 [0.882, 0.979]  0.884 [0.777, 0.958]  0.84      0.031     0.044
 60       0.969 [0.937, 0.989]  0.938 [0.875, 0.979]  0.89      0.022     0.031
-Eρ² >= 0.95: 37 [13, 77] queries
-Φ >= 0.95: 75 [25, 164] queries
+Eρ² ≥ 0.95: 37 [13, 77] queries
+Φ ≥ 0.95: 75 [25, 164] queries
 """
 
 from __future__ import annotations

@@ -411,8 +411,8 @@ class Plan(Result):
             many = f"{counted(ranking.n_queries, 'query')} {'is' if ranking.n_queries == 1 else 'are'}"
         others = "no number" if scores.n_queries is None else f"{scores.n_queries:,}"
         sentences = [
-            f"{many} enough for a stable ranking (Eρ² >= {ranking.target:g}), "
-            f"{others} for stable scores (Φ >= {scores.target:g}){people}; there are {now:,} now.",
+            f"{many} enough for a stable ranking (Eρ² ≥ {ranking.target:g}), "
+            f"{others} for stable scores (Φ ≥ {scores.target:g}){people}; there are {now:,} now.",
             self.one_system(),
             self.second_assessor(),
             f"{now} queries say little: look at the intervals, and ask again with more." if now < _FEW_QUERIES else "",

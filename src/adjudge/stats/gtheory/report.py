@@ -65,9 +65,9 @@ def _components(plan: Plan) -> TableBlock:
         Heading(first, about="share of the variance of one score"),
         *map(Heading, others),
         Heading("Eρ²", about=f"reliability of the ranking with {plan.study.n_queries} queries{people}"),
-        Heading("for ranking", about=f"queries for Eρ² >= {target:g}"),
+        Heading("for ranking", about=f"queries for Eρ² ≥ {target:g}"),
         Heading("Φ", about=f"reliability of scores with {plan.study.n_queries} queries{people}"),
-        Heading("for scores", about=f"queries for Φ >= {target:g}"),
+        Heading("for scores", about=f"queries for Φ ≥ {target:g}"),
     )
     caption = f"Where effectiveness varies ({plan.study.size}, {plan.study.method}), and queries needed{people}."
     return TableBlock("variance-components", caption, columns, tuple(rows), plan.to_dicts())
@@ -155,7 +155,7 @@ def _design_blocks(plan: Plan, designs: Designs) -> list[Block]:
     prices = {"judgment": costs.judgment, "query": costs.query, "assessor": costs.assessor}
     paid = ", ".join(f"{price:g} per {what}" for what, price in prices.items() if price > 0)
     for index, meaning in _MEANING.items():
-        cheapest, goal = designs.cheapest[index], f"{INDICES[index]} >= {target:g}"
+        cheapest, goal = designs.cheapest[index], f"{INDICES[index]} ≥ {target:g}"
         if cheapest:
             caption = f"Cheapest designs for stable {meaning} ({goal}); prices are {paid}."
             blocks.append(_design_table(f"cheapest-{meaning}", caption, cheapest))

@@ -175,10 +175,10 @@ def export(
 
 
 def report_bytes(report: Report, campaign: Campaign, form: str, options: Mapping[str, Any]) -> bytes:
-    """A report with a link back to its campaign, where the address is known."""
+    """A report with a link back to its campaign, where the address is known; in LaTeX a document that compiles."""
     from adjudge.reporting.render import render
 
     if "address" in options:
         home = (f"Campaign {campaign.name}", f"{options['address'].rstrip('/')}/campaigns/{campaign.name}")
         report = replace(report, home=home)
-    return render(report, form).encode()
+    return render(report, form, standalone=True).encode()

@@ -157,8 +157,8 @@ def test_what_no_query_shrinks_may_put_a_target_out_of_reach() -> None:
     needs = [found.need("e_rho2", assessors=n).n_queries for n in (1, 3, 10, 11)]
     assert needs[:2] == [None, None]
     assert needs[2] == math.ceil((1.0 + 0.01) / (0.05 / 0.95 - 0.05))
-    assert str(found.need("e_rho2")) == "Eρ² >= 0.95: no number of queries is enough"
-    assert str(found.need("e_rho2", assessors=3)) == "Eρ² >= 0.95: no number of queries is enough with 3 assessors"
+    assert str(found.need("e_rho2")) == "Eρ² ≥ 0.95: no number of queries is enough"
+    assert str(found.need("e_rho2", assessors=3)) == "Eρ² ≥ 0.95: no number of queries is enough with 3 assessors"
     assert found.to_dict()["needed"][0]["n_queries"] is None
     nested = _study_of(v, "crossed").dstudy(design="nested", target=0.95, interval="none")
     assert str(nested.design) == "systems x (assessors in queries)"
@@ -394,7 +394,7 @@ def test_studies_print_as_small_tables_and_turn_into_plain_values() -> None:
     lines = str(found).splitlines()
     assert lines[0] == "D-study of effectiveness"
     assert lines[2].split() == ["3", "0.917", "0.846", "0.81", "0.816", "1.155"]
-    assert lines[-1] == "Φ >= 0.95: 11 queries"
+    assert lines[-1] == "Φ ≥ 0.95: 11 queries"
     content = json.loads(json.dumps({**study.to_dict(), **found.to_dict()}))
     assert content["components"][0] == {"effect": "system", "variance": pytest.approx(22 / 3), "share": 22 / 34}
     assert content["reliability"][0]["e_rho2"] == pytest.approx(11 / 12)

@@ -71,7 +71,7 @@ def test_the_verdict_has_the_numbers_of_the_d_study() -> None:
     found = aj.gstudy(values).dstudy(target=0.9)
     ranking, right = found.need("e_rho2").n_queries, found.need("phi").n_queries
     assert make_plan(effectiveness(values), targets=[0.9]).verdict() == [
-        f"{ranking} queries are enough for a stable ranking (Eρ² >= 0.9), {right} for stable scores (Φ >= 0.9); "
+        f"{ranking} queries are enough for a stable ranking (Eρ² ≥ 0.9), {right} for stable scores (Φ ≥ 0.9); "
         "there are 30 now."
     ]
 
@@ -110,18 +110,18 @@ def test_a_system_is_named_also_where_it_lacks_queries_and_queries_lack_assessor
 
 def test_the_verdict_says_when_one_query_is_enough_and_when_no_number_is() -> None:
     easy = make_plan(effectiveness(scores(system=50))).verdict()[0]
-    assert easy.startswith("1 query is enough for a stable ranking (Eρ² >= 0.95), 1 for stable scores")
+    assert easy.startswith("1 query is enough for a stable ranking (Eρ² ≥ 0.95), 1 for stable scores")
     plan = make_plan(effectiveness(equally_good()), pricing=Pricing(Costs(), {"A": 10.0}))
     assert plan.study.negative == ("system",)
     assert plan.verdict() == [
-        "No number of queries is enough for a stable ranking (Eρ² >= 0.95), no number for stable scores (Φ >= 0.95); "
+        "No number of queries is enough for a stable ranking (Eρ² ≥ 0.95), no number for stable scores (Φ ≥ 0.95); "
         "there are 30 now."
     ]
     assert tables(plan)["variance-components"].rows[0].count("never") == 2
     assert tables(plan)["growth"].rows[-1][3:] == ("never", "never")
     assert "Eρ² never reaches 0.95 and Φ never reaches 0.95" in figures(plan)["reliability-curves"].alt
     texts = [block.text for block in plan_section(plan).blocks if isinstance(block, Paragraph)]
-    assert texts[-2:] == ["No design reaches Eρ² >= 0.95.", "No design reaches Φ >= 0.95."]
+    assert texts[-2:] == ["No design reaches Eρ² ≥ 0.95.", "No design reaches Φ ≥ 0.95."]
     for form in ("html", "markdown", "latex", "json"):
         assert rendered(plan, form)
 
@@ -145,7 +145,7 @@ def test_a_second_assessor_may_be_the_only_way() -> None:
     needs = {n: plan.main.need("e_rho2", assessors=n).n_queries for n in (1, 2)}
     assert needs[1] is None
     assert plan.verdict() == [
-        "No number of queries is enough for a stable ranking (Eρ² >= 0.75), no number for stable scores (Φ >= 0.75) "
+        "No number of queries is enough for a stable ranking (Eρ² ≥ 0.75), no number for stable scores (Φ ≥ 0.75) "
         "with one assessor each; there are 30 now.",
         f"Only with a second assessor is the ranking stable at all: {needs[2]} queries.",
     ]

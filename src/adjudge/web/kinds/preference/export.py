@@ -27,6 +27,7 @@ from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import Study
 from adjudge.reporting.document import Block, Paragraph, Report, Section
+from adjudge.text import counted
 from adjudge.web.errors import Refused
 from adjudge.web.kinds.exports import answer_log, harmless, iso, plain_table, report_bytes, written
 from adjudge.web.kinds.preference.assignment import rules_of, seconds_taken
@@ -308,7 +309,7 @@ def preference_report(connection: Connection, campaign: Campaign) -> Report:
         raise Refused("A report needs answers; so far there are none.")
     answer, *others = _taught(campaign, study)
     sections = [answer, _so_far(campaign, study), *others, *_people_block(connection, campaign, study)]
-    subtitle = f"{len(study):,} answers of {len(study.participants):,} participants"
+    subtitle = f"{counted(int((~study.trap).sum()), 'answer')} of {counted(len(study.participants), 'participant')}"
     return Report(campaign.settings.title, subtitle, tuple(sections), _provenance(connection, campaign))
 
 

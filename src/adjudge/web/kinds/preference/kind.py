@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
+from adjudge.text import percent
 from adjudge.web.errors import Refused
 from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, ORGANISER, Kind, Observer, Words
@@ -191,10 +192,10 @@ class Preference(Kind):
             "questions": f"{counts.pairs:,}, {counts.judged:,} answered",
             "asked of": f"{settings.judged_by} each, at most {settings.per_participant} per participant",
             "attention checks": f"{counts.traps:,}; {settings.quiz} in the quiz, "
-            f"then {settings.trap_share:.0%} of questions",
+            f"then {percent(settings.trap_share)} of questions",
             "batches": "one" if settings.batch_size is None else f"of {settings.batch_size:,}",
             "recruiter": settings.recruiter.kind,
-            "pay": f"{paid}{f', fee {pay.fee_share:.0%}' if pay.fee_share else ''}" if paid else "nothing",
+            "pay": f"{paid}{f', fee {percent(pay.fee_share)}' if pay.fee_share else ''}" if paid else "nothing",
         }
 
     def count_for_list(self, counts: Overview) -> dict[str, int]:

@@ -245,10 +245,10 @@ def _experts(seen: RankingActivity) -> Section:
         Heading("Expert", "left"),
         Heading("Rankings"),
         Heading("Ranked", about="share of the documents that they gave a place"),
-        Heading("Minutes", about="the middle of the minutes that a ranking took"),
+        Heading("Minutes", about="median minutes per ranking"),
         Heading("Agreement", about="Kendall's τ-b with the median ranks of the others, mean over queries"),
         Heading("Chance", about="what one in twenty random rankings would reach"),
-        Heading("", "left"),
+        Heading("Remarks", "left"),
     )
     rows = tuple(map(_cells, records))
     text = "Each expert's rankings beside the median ranks of the others. About 0 is what random rankings give."
