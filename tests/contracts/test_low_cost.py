@@ -19,7 +19,7 @@ import pytest
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.model.scales import FINE
+from adjudge.model.scales import BINARY, FINE
 from adjudge.relevance import ESTIMATORS, GOALS, RULES, Goal, Session
 from adjudge.relevance.base import RelevanceModel, scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
@@ -265,6 +265,45 @@ def test_every_goal_has_a_finite_value_and_is_reached_in_the_end(
     assert np.isfinite(session.status().value)
     assert session.done
     assert session.next(3) == []
+
+
+@pytest.mark.parametrize("kind", GOALS)
+def test_what_a_goal_claims_is_what_is_true_of_it_once_everything_is_judged(
+    pool: Candidates, grades: Grades, kind: str
+) -> None:
+    session = Session(pool, "CG@5", estimator="uniform", goal=Goal(kind, zone=0.02, top=2))
+    asked(session, grades, len(pool))
+    truth, turned = session.view.scores.mean, 1 - session.view.scores.mean
+    assert session.goal.kept(session.view, truth) == (1 if GOALS[kind].falling else session.goal.value(session.view))
+    assert session.goal.kept(session.view, turned) < 0.7
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept"),
+    [("order", 5 / 6), ("every", 0), ("winner", 0), ("top", 1), ("tau", 2 * 5 / 6 - 1), ("tau_ap", 2 * 2 / 3 - 1),
+     ("confidence", 5 / 6), ("pairs", 0), ("scores", 0.5), ("error", 0.5)],
+)  # fmt: skip
+def test_what_is_true_of_a_goal_by_hand(kind: str, kept: float) -> None:
+    """The first two of four systems are in the wrong order, by .1; the last two are within .02 of each other."""
+    runs = {name: {"q": [name]} for name in "abcd"}
+    judged = {"q": {"a": 80, "b": 70, "c": 40, "d": 39}}
+    session = Session(
+        candidates(aj.read(runs, judged, scale="fine"), cutoff=1), "CG@1", estimator="uniform",
+        goal=Goal(kind, zone=0.02, top=2),
+    )  # fmt: skip
+    assert session.goal.kept(session.view, np.array([0.7, 0.8, 0.39, 0.4])) == pytest.approx(kept)
+
+
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10", "RR@10"])
+def test_zeros_alone_do_not_stop_a_session(measure: str) -> None:
+    """After as many zeros as there are queries, nothing is known of how much relevance varies."""
+    rng = np.random.default_rng(0)
+    runs = {f"s{s}": {f"q{q}": [f"d{d}" for d in rng.permutation(30)[:10]] for q in range(20)} for s in range(6)}
+    session = Session(candidates(aj.read(runs), cutoff=10, scale=BINARY), measure)
+    for n in range(60):
+        assert not session.done, n
+        ((query, document),) = session.next()
+        session.judge(query, document, 0)
 
 
 @pytest.mark.parametrize(("name", "measure"), CASES)

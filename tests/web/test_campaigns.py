@@ -10,6 +10,7 @@ from sqlalchemy import func, insert, select, update
 import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.relevance.candidates import candidates
+from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import fingerprint
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.kinds.judging.settings import JudgingSettings
@@ -93,6 +94,14 @@ def test_organisers_see_their_own(database: Database) -> None:
             create_campaign(connection, name=f"c{number}", settings=settings, organiser_id=owner, now=float(number))
         assert [found.name for found in list_campaigns(connection, organiser_id=ids[1])] == ["c1"]
         assert [found.name for found in list_campaigns(connection, organiser_id=None)] == ["c1", "c0"]
+
+
+def test_a_campaign_of_1_0_keeps_its_goal_and_rule() -> None:
+    """Settings were stored whole; what is usual now is for new campaigns."""
+    then = {"title": "Songs", "goal": {"kind": "confidence", "level": 0.9, "zone": 0.02}, "rule": "information"}
+    old, new = JudgingSettings.parse(then), JudgingSettings.parse({"title": "Songs"})
+    assert (old.goal.goal, old.rule) == (Goal("confidence", 0.9, zone=0.02), "information")
+    assert (new.goal.goal.kind, new.rule) == ("order", None)
 
 
 def test_runs_come_back_as_they_were(database: Database) -> None:

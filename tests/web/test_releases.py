@@ -97,11 +97,10 @@ def test_a_database_of_1_0_0_opens_and_exports_what_1_0_0_exported(
         if form == "csv":
             there = rows_of(content)
             assert rows_of(said.content, there[0]) == there, name  # columns may have been added
-        elif what == "session":  # the goal has another name, and a mean of answers is all of them now
+        elif what == "session":  # where a mean of answers stood, all of them stand now
             now, there = json.loads(said.content), json.loads(content)
-            assert {field: now[field] for field in ("measure", "rule", "seed", "candidates")} == {
-                field: there[field] for field in ("measure", "rule", "seed", "candidates")
-            }
+            same = ("measure", "estimator", "rule", "seed", "candidates")
+            assert {field: now[field] for field in same} == {field: there[field] for field in same}
             answers = defaultdict(list)
             for query, document, grade, _ in now["judgments"]:
                 answers[query, document].append(grade)

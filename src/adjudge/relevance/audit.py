@@ -58,10 +58,12 @@ _MEAN_WEIGHT = 0.5  # of the mean score among all claims: it can be found wrong 
 class AuditedClaim:
     """What the model says of a score or a difference of scores, and what the audit says of it.
 
-    The ``verdict`` is ``contradicted``, ``confirmed`` where the audit alone shows that the order of two systems that
-    are told apart is not wrong by more than the zone, or else ``open``.
+    Verdicts: ``contradicted`` is the model's interval. ``confirmed``: the audit alone shows that two systems that are
+    told apart are in the right order, or wrong by no more than the zone. ``open``: neither. The bounds of the halves
+    are those of what is possible, as the model says who is in them.
     """
 
+    kind: Annotated[str, Column("mean, halves, score or difference", key=True)]
     system: Annotated[str, Column("the system, or the better one of two as the model has it", key=True)]
     other: Annotated[str | None, Column("the other system", key=True)]
     expected: Annotated[float, Column("expected by the model", ".3f", label="model", ends=("low", "high"))]
@@ -321,14 +323,14 @@ def audit_claims(
     together = weights @ np.array([group.evidence.mean(axis=1) for group in groups])
     alone = np.concatenate([_last(group.evidence) for group in groups])
     contradicted = _discoveries(alone, 1 - confidence)
-    bounds = np.concatenate([np.array(group.bounds(2 * enough)) for group in groups], axis=1)
+    bounds = np.concatenate([group.bounds(2 * enough) for group in groups], axis=1)
     confirmed = np.zeros(len(alone), dtype=np.bool_)
     if trail.candidates.n_systems > 1:
         pairs = groups[-1]
         order = np.where(pairs.told, _last(pairs.bets.above(np.full(len(pairs.names), -zone))), 0.0)
         confirmed[-len(order) :] = _discoveries(order, 1 - confidence)
     verdicts = np.where(contradicted, "contradicted", np.where(confirmed, "confirmed", "open"))
-    names = [name for group in groups for name in group.names]
+    names = [(group.kind, system, other) for group in groups for system, other in group.names]
     ends = [np.concatenate([getattr(group, end) for group in groups]) for end in ("expected", "low", "high")]
     numbers = np.array([*ends, *bounds, alone]).T.tolist()
     rows = tuple(
@@ -355,6 +357,7 @@ def audit_claims(
 class _Claims:
     """Claims of one kind: intervals of the model, bets, and the evidence against each by turn, turns x claims."""
 
+    kind: str
     names: list[tuple[str, str | None]]
     expected: Floats
     low: Floats
@@ -366,7 +369,9 @@ class _Claims:
     told: bool | Mask = False
 
     def bounds(self, enough: float, turns: int | None = None) -> tuple[Floats, Floats]:
-        """Bounds after the first turns, all by default."""
+        """Bounds after the first turns, all by default; of halves, which the model chose, those of what is possible."""
+        if self.kind == "halves":
+            return np.array([self.least]), np.array([self.most])
         first = _Bets(self.bets.y[:turns], self.bets.low[:turns], self.bets.high[:turns])
         return first.bounds(enough, np.full(len(self.names), self.least), np.full(len(self.names), self.most))
 
@@ -409,7 +414,9 @@ def _against(bets: _Bets, low: Floats, high: Floats) -> Floats:
 
 def _contrast_claims(trail: AuditTrail, scores: Scores, wide: float) -> list[_Claims]:
     """The mean score, and how far the better half of the systems is above the other, as the audit saw them."""
-    names: list[tuple[str, str | None]] = [("mean of all systems", None), ("better half", "worse half")]
+    kinds: list[tuple[str, tuple[str, str | None]]] = [
+        ("mean", ("mean of all systems", None)), ("halves", ("better half", "worse half"))
+    ]  # fmt: skip
     least = (0.0, -trail.scoring.highest)
     found = []
     for k, contrast in enumerate(_contrasts(scores.mean)):
@@ -421,7 +428,8 @@ def _contrast_claims(trail: AuditTrail, scores: Scores, wide: float) -> list[_Cl
         moved = _Bets(bets.y + move, bets.low + move, bets.high + move)
         low, high = np.array([here - half_here]), np.array([here + half_here])
         evidence, most = _against(moved, here - half, here + half), trail.scoring.highest
-        found.append(_Claims([names[k]], np.array([here]), low, high, moved, evidence, least[k], most))
+        kind, name = kinds[k]
+        found.append(_Claims(kind, [name], np.array([here]), low, high, moved, evidence, least[k], most))
     return found
 
 
@@ -437,7 +445,8 @@ def _score_claims(trail: AuditTrail, scores: Scores, wide: float) -> _Claims:
     bets = trail.of_scores(order)
     names: list[tuple[str, str | None]] = [(trail.candidates.systems[s], None) for s in order]
     evidence = _against(bets, middle - half, middle + half)
-    return _Claims(names, middle, middle - half, middle + half, bets, evidence, 0.0, trail.scoring.highest)
+    most = trail.scoring.highest
+    return _Claims("score", names, middle, middle - half, middle + half, bets, evidence, 0.0, most)
 
 
 def _difference_claims(trail: AuditTrail, scores: Scores, wide: float, told: Mask, zone: float) -> _Claims:
@@ -453,4 +462,5 @@ def _difference_claims(trail: AuditTrail, scores: Scores, wide: float, told: Mas
     ]
     low, high = middle - half, middle + half
     evidence = _against(bets, np.where(told[a, b], np.maximum(low, -zone), low), high)
-    return _Claims(names, middle, low, high, bets, evidence, -trail.scoring.highest, trail.scoring.highest, told[a, b])
+    most = trail.scoring.highest
+    return _Claims("difference", names, middle, low, high, bets, evidence, -most, most, told[a, b])

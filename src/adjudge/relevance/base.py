@@ -205,21 +205,33 @@ class Scores:
         return np.where(np.abs(expected) > near, expected, 0.0), np.where(spread > certain, spread, 0.0)
 
 
-def on_new_queries(scores: Scores, sampling: Floats) -> Scores:
+def variance_of_systems(scores: Scores, sampling: Floats) -> float:
+    """τ², the variance of true means: that of m and J together, less what the sample of queries adds; at least 0."""
+    found = scores.mean.var(ddof=1) + _apart(scores.covariance) - _apart(sampling)
+    return max(float(found), 0.0)
+
+
+def _apart(covariance: Floats) -> float:
+    """Mean variance of a system around the mean of all."""
+    n = len(covariance)
+    return float((np.trace(covariance) - covariance.sum() / n) / (n - 1))
+
+
+def on_new_queries(scores: Scores, sampling: Floats, tau2: float | None = None) -> Scores:
     """Mean scores μ on all queries like these, from those on these, y, of which m and J are expectation and covariance.
 
     S / n is the covariance of y as these are a ``sampling`` of n queries. With true means N(centre, τ²) around the mean
     of all systems, E μ = centre + b (m - centre) and Cov μ = b S / n + b² J: where systems differ in a sample, part of
-    that is the sample's. b = τ² / (τ² + σ² / n) is Eρ², with σ² / n the mean variance of a system in S / n, and
-    τ² + σ² / n that in m and J. With everything judged J = 0, b is Eρ² of a G-study, and a difference over its standard
-    deviation is √b times Student's t of pairs.
+    that is the sample's. b = τ² / (τ² + σ² / n) is Eρ², with σ² / n the mean variance of a system in S / n; ``tau2`` is
+    what :func:`variance_of_systems` says unless it is given. With everything judged J = 0, b is Eρ² of a G-study, and a
+    difference over its standard deviation is √b times Student's t of pairs.
     """
     n_systems = len(scores.mean)
     if n_systems < 2:
         return Scores(scores.mean, scores.covariance + sampling)
-    by_chance, judging = ((np.trace(c) - c.sum() / n_systems) / (n_systems - 1) for c in (sampling, scores.covariance))
-    total = float(scores.mean.var(ddof=1)) + judging
-    kept = max(1.0 - by_chance / total, _LEAST_KEPT) if total > 0 else 1.0
+    tau2 = variance_of_systems(scores, sampling) if tau2 is None else tau2
+    total = tau2 + _apart(sampling)
+    kept = max(tau2 / total, _LEAST_KEPT) if total > 0 else 1.0
     centre = scores.mean.mean()
     return Scores(centre + kept * (scores.mean - centre), kept * sampling + kept**2 * scores.covariance)
 
@@ -423,6 +435,8 @@ def mean_of_pairs(matrix: Floats) -> float:
 
 
 _ROUNDING = 1e-9  # of steps
+ROUNDING = 1e-12
+"""Differences of true scores below this are rounding."""
 _DRAWS = 4096
 
 
@@ -480,6 +494,22 @@ class View:
     def sign(self) -> Floats:
         """Confidence that the order of each two systems is not wrong, however near they are; 1 on the diagonal."""
         return kept(self.scores, self._halfway(0.0), self.model.confidence_df, self.model.order_inflation)
+
+    def orders_kept(self, truth: Floats) -> Floats:
+        """Whether the order of each two systems is not wrong by more than the zone, given the true scores: 1 or 0."""
+        lost = -np.sign(self.differences[0]) * (truth[:, None] - truth)
+        return np.asarray(lost <= self.zone + ROUNDING, dtype=np.float64)
+
+    def signs_right(self, truth: Floats) -> Floats:
+        """Whether signs are right, or differences within the zone, given the true scores; 1/2 where none is claimed."""
+        expected, true = self.differences[0], truth[:, None] - truth
+        right = np.where(expected == 0, 0.5, np.sign(expected) == np.sign(true))
+        return np.where(np.abs(true) <= self.zone + ROUNDING, 1.0, right)
+
+    def told(self, confidence: float) -> Mask:
+        """Which systems are told apart, systems x systems."""
+        told: Mask = (self.sign >= confidence) & (self.differences[0] != 0)
+        return told
 
     @cached_property
     def near(self) -> Floats:

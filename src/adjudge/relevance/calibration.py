@@ -58,8 +58,8 @@ class Calibration:
     """One method over all samples.
 
     ``confidence`` to ``score_error`` are means over samples, one for each of the ``shares``; ``bins`` pool all shares.
-    ``stop_share``, ``stop_accuracy`` and ``stop_confidence`` are means where sessions stopped, ``reached`` the share
-    that stopped at the goal.
+    ``stop_share``, ``stop_accuracy`` and ``stop_confidence`` are means where sessions stopped. So are ``stop_goal``,
+    the value of the goal as claimed, and ``stop_kept``, what of it is true. ``reached`` is the share that did at it.
     """
 
     estimator: str
@@ -75,6 +75,8 @@ class Calibration:
     stop_share: float
     stop_accuracy: float
     stop_confidence: float
+    stop_goal: float
+    stop_kept: float
     reached: float
 
     @property
@@ -99,6 +101,8 @@ class CalibrationRecord(TypedDict):
     stop_share: Annotated[float, Column("share of the candidates judged at the stop", ".1f %", label="stop")]
     stop_confidence: Annotated[float, Column("mean confidence at the stop", ".3f", shown=False)]
     stop_accuracy: Annotated[float, Column("share of pairs in the right order at the stop", ".3f", shown=False)]
+    stop_goal: Annotated[float, Column("what the goal is about, as claimed at the stop", ".3f", label="goal at stop")]
+    stop_kept: Annotated[float, Column("what of the goal is true there", ".3f", label="kept")]
     reached: Annotated[float, Column("share of sessions that stopped at the goal", ".0f %")]
     samples: Annotated[int, Column("parts of the collection", ",d", shown=False)]
 
@@ -137,7 +141,8 @@ class Calibrations(Rows[Calibration]):
     """The calibration of each method. Rows are methods by share judged; ``bins`` in files are those of all methods."""
 
     def _rows(self) -> list[dict[str, Any]]:
-        means = ("calibration_error", "stop_share", "stop_confidence", "stop_accuracy", "reached")
+        stops = ("stop_share", "stop_confidence", "stop_accuracy", "stop_goal", "stop_kept")
+        means = ("calibration_error", *stops, "reached")
         return [
             {
                 "estimator": method.estimator,
@@ -260,6 +265,8 @@ def _summary(runs: Sequence[Simulation], shares: tuple[float, ...]) -> Calibrati
         stop_share=float(np.mean([run.stop.n_judged / run.n_candidates for run in runs])),
         stop_accuracy=float(np.mean([run.stop.accuracy for run in runs])),
         stop_confidence=float(np.mean([run.stop.confidence for run in runs])),
+        stop_goal=float(np.mean([run.stop.goal for run in runs])),
+        stop_kept=float(np.mean([run.stop.kept for run in runs])),
         reached=float(np.mean([run.reached for run in runs])),
         **{name: means(name) for name in BY_SHARE},
     )

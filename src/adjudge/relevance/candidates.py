@@ -29,18 +29,22 @@ _AT_ONCE = 256  # documents whose similarity is asked for at a time
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Who gave which pair what relevance, by pair and name of the assessor."""
+    """Who gave which pair what relevance, by pair and name of the assessor.
+
+    ``turn`` says in which order they were given; all are 0 where that is not known, as in a file.
+    """
 
     assessors: tuple[str, ...]
     pair: Ints
     assessor: Ints
     relevance: Floats
+    turn: Ints
 
     def part(self, pairs: Ints) -> Answers:
         """The answers about some pairs (ascending), numbered as those."""
         kept = np.isin(self.pair, pairs)
         pair = np.searchsorted(pairs, self.pair[kept])
-        return Answers(self.assessors, pair, self.assessor[kept], self.relevance[kept])
+        return Answers(self.assessors, pair, self.assessor[kept], self.relevance[kept], self.turn[kept])
 
     def mean(self, n_pairs: int) -> Floats:
         """Mean relevance of each pair, NaN where nobody judged."""
@@ -50,15 +54,17 @@ class Answers:
 
     @classmethod
     def of(cls, given: Mapping[tuple[int, str], float]) -> Answers:
-        """Answers from relevance by pair and assessor, in whatever order."""
+        """Answers from relevance by pair and assessor, in the order in which they were given."""
         names = tuple(sorted({name for _, name in given}))
         place = {name: i for i, name in enumerate(names)}
+        turn = {answer: i for i, answer in enumerate(given)}
         ordered = sorted(given)
         return cls(
             names,
             np.array([pair for pair, _ in ordered], dtype=np.int64),
             np.array([place[name] for _, name in ordered], dtype=np.int64),
             np.array([given[answer] for answer in ordered], dtype=np.float64),
+            np.array([turn[answer] for answer in ordered], dtype=np.int64),
         )
 
 
@@ -219,6 +225,19 @@ class Candidates:
         answers = Answers.of(given)
         return replace(self, relevance=answers.mean(len(self)), answers=answers)
 
+    def first_relevance(self) -> Floats:
+        """Relevance of each pair by the answer that was given first, NaN where it is not judged.
+
+        Where it is not known which came first, it is the mean of all.
+        """
+        if self.answers is None:
+            return self.relevance.copy()
+        pair, turn = self.answers.pair, self.answers.turn
+        earliest = np.full(len(self), np.iinfo(np.int64).max)
+        np.minimum.at(earliest, pair, turn)
+        first = turn == earliest[pair]
+        return replace(self.answers, pair=pair[first], relevance=self.answers.relevance[first]).mean(len(self))
+
     def without_metadata(self) -> Candidates:
         """The same candidates without artists and genres."""
         nothing, none = np.full(len(self), -1), np.full(self.n_queries, -1)
@@ -344,7 +363,8 @@ class _Rows:
         answers = None
         if self.answered is not None:
             names, key, who, grade = self.answered
-            answers = Answers(names, np.searchsorted(pairs, key), who, np.maximum(grade, 0.0) / scale.maximum)
+            said = np.maximum(grade, 0.0) / scale.maximum
+            answers = Answers(names, np.searchsorted(pairs, key), who, said, np.zeros(len(who), dtype=np.int64))
         by_pair = np.lexsort((self.system, entry_pair))
         query, document = pairs >> 32, self.documents[pairs & 0xFFFF_FFFF]
         old_query = np.argsort(self.query_of)[np.count_nonzero(self.query_of < 0) :]

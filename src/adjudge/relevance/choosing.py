@@ -18,7 +18,7 @@ from adjudge.checks import CONFIDENCE, COUNT, COUNT_OR_NONE, POSITIVE, SHARE_BEL
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
 from adjudge.registry import Registry
-from adjudge.relevance.base import RelevanceModel, View, mean_of_pairs
+from adjudge.relevance.base import ROUNDING, RelevanceModel, View, mean_of_pairs
 from adjudge.users.noticing import find_agreement, noticeable_difference
 
 Ask = Callable[[View], Floats]
@@ -197,12 +197,17 @@ def choose(utility: Floats, view: View, priority: Floats, n: int, among: Mask | 
 
 @dataclass(frozen=True)
 class GoalKind:
-    """A goal: its value in a view, the default level, the rule that serves it, and whether less of it is better."""
+    """A goal: its value in a view, what of it is true, the default level, the rule that serves it.
+
+    ``kept`` compares a view with the true scores: the value as it is, or 1 and 0 where it is a probability of one
+    thing. ``falling`` goals are better the less they are; of these it is the share of scores within the level.
+    """
 
     value: Callable[[View], float]
+    kept: Callable[[View, Floats, float], float]
     level: float
     about: str
-    rule: str = "information"
+    rule: str = "mixed"
     falling: bool = False
 
 
@@ -216,47 +221,112 @@ def _widest(view: View) -> float:
     return view.quantile(0.95) * float(np.sqrt(np.diagonal(view.scores.covariance).max() * view.model.inflation))
 
 
-def _expected_tau_ap(view: View) -> float:
+def _least(view: View, sure: Floats) -> float:
+    """What is said of the pair that is least sure."""
+    return float(sure[view.upper].min(initial=1.0))
+
+
+def _expected_tau_ap(view: View, sure: Floats) -> float:
     """Σ over systems of the mean probability that those above them are better, as -1 to 1 (Yilmaz et al. 2008)."""
     n = len(view.order)
     weights = np.where(view.upper, rank_weights(view.order), 0.0)
-    return 2 * float((weights * view.confidence).sum()) / (n - 1) - 1 if n > 1 else 1.0
+    return 2 * float((weights * sure).sum()) / (n - 1) - 1 if n > 1 else 1.0
+
+
+def _first_are(view: View, truth: Floats, top: int) -> float:
+    """Whether no other system is better by more than the zone than one of the first ones."""
+    best, others = truth[view.order[:top]], truth[view.order[top:]]
+    return float(others.max(initial=-np.inf) - best.min() <= view.zone + ROUNDING)
+
+
+def _inside(view: View, truth: Floats, level: float) -> float:
+    """Share of the scores that are within the level of the truth."""
+    return float((np.abs(view.scores.mean - truth) <= level).mean())
 
 
 GOALS: Registry[GoalKind] = Registry("goal")
 GOALS.add(
     "order",
-    GoalKind(lambda view: mean_of_pairs(view.promise), 0.95, "mean probability that the order of two systems is right"),
+    GoalKind(
+        lambda view: mean_of_pairs(view.promise),
+        lambda view, truth, _: mean_of_pairs(view.orders_kept(truth)),
+        0.95,
+        "mean probability that the order of two systems is right",
+    ),
 )
 GOALS.add(
     "every",
-    GoalKind(lambda view: _least(view, view.promise), 0.95, "probability that the order is right, in every pair"),
+    GoalKind(
+        lambda view: _least(view, view.promise),
+        lambda view, truth, _: _least(view, view.orders_kept(truth)),
+        0.95,
+        "probability that the order is right, in every pair",
+    ),
 )
 GOALS.add(
     "winner",
-    GoalKind(lambda view: view.top_promise(1), 0.95, "probability that the first system is the best", "winner"),
+    GoalKind(
+        lambda view: view.top_promise(1),
+        lambda view, truth, _: _first_are(view, truth, 1),
+        0.95,
+        "probability that the first system is the best",
+        "winner",
+    ),
 )
 GOALS.add(
     "top",
     GoalKind(
-        lambda view: view.top_promise(view.top), 0.95, "probability that the first systems are the best ones", "top"
+        lambda view: view.top_promise(view.top),
+        lambda view, truth, _: _first_are(view, truth, view.top),
+        0.95,
+        "probability that the first systems are the best ones",
+        "top",
     ),
 )
 GOALS.add(
-    "tau", GoalKind(lambda view: 2 * view.mean_confidence - 1, 0.9, "expected Kendall correlation with the truth")
+    "tau",
+    GoalKind(
+        lambda view: 2 * view.mean_confidence - 1,
+        lambda view, truth, _: 2 * mean_of_pairs(view.signs_right(truth)) - 1,
+        0.9,
+        "expected Kendall correlation with the truth",
+    ),
 )
-GOALS.add("tau_ap", GoalKind(_expected_tau_ap, 0.9, "expected AP correlation with the truth", "ranks"))
 GOALS.add(
-    "scores", GoalKind(_widest, 0.05, "half-width of the widest 95 % interval of a score", "variance", falling=True)
+    "tau_ap",
+    GoalKind(
+        lambda view: _expected_tau_ap(view, view.confidence),
+        lambda view, truth, _: _expected_tau_ap(view, view.signs_right(truth)),
+        0.9,
+        "expected AP correlation with the truth",
+        "ranks",
+    ),
 )
-GOALS.add("confidence", GoalKind(lambda view: view.mean_confidence, 0.95, "mean confidence over all pairs of systems"))
-GOALS.add("pairs", GoalKind(lambda view: _least(view, view.confidence), 0.95, "confidence in every pair of systems"))
-GOALS.add("error", GoalKind(_half_width, 0.05, "half-width of the 95 % interval of a typical score", falling=True))
-
-
-def _least(view: View, sure: Floats) -> float:
-    """What is said of the pair that is least sure."""
-    return float(sure[view.upper].min(initial=1.0))
+GOALS.add(
+    "scores",
+    GoalKind(_widest, _inside, 0.05, "half-width of the widest 95 % interval of a score", "variance", falling=True),
+)
+GOALS.add(
+    "confidence",
+    GoalKind(
+        lambda view: view.mean_confidence,
+        lambda view, truth, _: mean_of_pairs(view.signs_right(truth)),
+        0.95,
+        "mean confidence over all pairs of systems",
+    ),
+)
+GOALS.add(
+    "pairs",
+    GoalKind(
+        lambda view: _least(view, view.confidence),
+        lambda view, truth, _: _least(view, view.signs_right(truth)),
+        0.95,
+        "confidence in every pair of systems",
+    ),
+)
+GOALS.add(
+    "error", GoalKind(_half_width, _inside, 0.05, "half-width of the 95 % interval of a typical score", falling=True)
+)
 
 
 def noticeable_zone(measure: str, scale: Scale) -> float:
@@ -323,6 +393,10 @@ class Goal:
         """What the goal is about, as the view has it."""
         kind = GOALS[self.kind]
         return kind.value(view) * (self.correction if kind.falling else 1.0)
+
+    def kept(self, view: View, truth: Floats) -> float:
+        """What of it is true, given the true scores: its value as it is, 1 or 0, or the share of scores within it."""
+        return GOALS[self.kind].kept(view, truth, self.wanted)
 
     def lacking(self, view: View) -> int:
         """Judgments to make before the model is believed."""

@@ -12,6 +12,7 @@ found, all others of its query are known not to be. Intervals are claimed from v
 made-up collections: queries are less alike than the law says.
 
 Any measure has an exact expectation, as each query has few outcomes: the measure is asked once about each of them.
+What a judgment tells about scores is what it tells of its own query; what it tells of coefficients is left out.
 """
 
 from __future__ import annotations

@@ -48,8 +48,11 @@ def estimate_section(
         "Estimated ranking.",
         (
             {
-                Heading("Rank", about=f"and those that are possible, for all systems at once with {level}"): (
+                Heading("Rank", about=f"with the ranks that are possible, {level} for all systems at once"): (
                     f"{row.rank} [{row.rank_low}, {row.rank_high}]"
+                ),
+                Heading("Tier", about="begins where a system is shown to be worse than the first one above"): str(
+                    row.tier
                 ),
                 Heading("System", "left"): row.system,
                 Heading(measure, about="expected score with everything judged"): f"{row.score:.3f}",
@@ -129,17 +132,16 @@ def _estimate_sentences(
     if best.tied:
         ties = {pair.other for pair in pairs if pair.system == best.system and pair.verdict == "tie"}
         open_, near = ([name for name in best.tied if (name in ties) is tie] for tie in (False, True))
-        parts = [f"is not told apart from {listed(open_, most=3)}"] if open_ else []
+        leader += f", and is not told apart from {listed(open_, most=3)}" if open_ else ""
         within = f" within {session.goal.zone:.3g}" if session.goal.zone else ""
-        parts += [f"is tied with {listed(near, most=3)}{within}"] if near else []
-        leader += f", and {' and '.join(parts)}"
+        leader += f"; it is tied with {listed(near, most=3)}{within}" if near else ""
     elif len(ranked) > 1:
         leader += f", and is better than all others with a confidence of {level}"
     left = status.n_candidates - status.n_judged
     counts = {word: sum(pair.verdict == word for pair in pairs) for word in ("better", "tie", "open")}
     sure = mean_of_pairs(session.view.sign)
     stop = "Judging should go on" if not status.done else f"Judging can stop{f', {left:,} saved' if left else ''}"
-    first = f"{status.n_judged:,} of {status.n_candidates:,} candidates are judged. {stop}: {status.reason}."
+    first = f"{status.n_judged:,} of {status.n_candidates:,} candidates are judged. {stop}, as {status.reason}."
     second = (
         f"Pairs of systems: {counts['better']:,} of {len(pairs):,} told apart, {counts['tie']:,} tied within "
         f"{session.goal.zone:.3g}, {counts['open']:,} open. Mean confidence in their order is "
@@ -147,8 +149,10 @@ def _estimate_sentences(
     )
     third = (
         f"Estimator {session.estimator}, {session.scoring.measure}. Scores, intervals and ranks are those of these "
-        "queries with everything judged."
+        f"queries with everything judged{', by what assessors say on average' if session.assessors else ''}."
     )
+    if session.candidates.n_queries == 1:
+        third += " One query says nothing of other queries."
     if best.p_best_new is not None and pairs:
         third += (
             f" On new queries like these, {best.system} is the best with probability {percent(best.p_best_new, 1)}, "
@@ -189,9 +193,8 @@ def _undecided_pairs(pairs: Sequence[SystemPair], level: str) -> TableBlock:
 
 def audit_section(audit: Audit) -> Section:
     """Whether a random sample contradicts the model, how much it could have found, and its bounds of every claim."""
-    enough, pairs = 1 / (1 - audit.confidence), [row for row in audit.rows if row.other is not None]
-    found = {word: sum(row.verdict == word for row in pairs) for word in ("confirmed", "contradicted")}
-    mean, level = audit.rows[0], percent(audit.confidence)
+    enough, mean, level = 1 / (1 - audit.confidence), audit.rows[0], percent(audit.confidence)
+    confirmed, contradicted = (sum(row.verdict == word for row in audit.rows) for word in ("confirmed", "contradicted"))
     first = (
         f"{audit.title}. The audit hears judgments in an order that is drawn at random beforehand, up to the first "
         f"document that is not judged: {audit.n_heard:,} of {audit.n_candidates:,} so far. {audit.strength}"
@@ -203,16 +206,19 @@ def audit_section(audit: Audit) -> Section:
     third = (
         f"By the audit alone, without any model, the mean score of all systems is from {mean.audit_low:.3f} to "
         f"{mean.audit_high:.3f}; the model says {mean.expected:.3f}. It confirms the order of "
-        f"{counted(found['confirmed'], 'pair')} of systems, and contradicts {found['contradicted']}."
+        f"{counted(confirmed, 'pair')} of systems, and contradicts {counted(contradicted, 'interval')} of the model."
     )
-    shown = sorted(audit.rows, key=lambda row: (row.verdict == "open", -row.evidence))[:_SHOWN_PAIRS]
+    telling = sorted(audit.rows[1:], key=lambda row: (row.verdict == "open", row.kind == "difference", -row.evidence))
+    shown = [mean, *telling[: _SHOWN_PAIRS - 1]]
     rows = (
         {
             Heading("System", "left"): row.system,
             Heading("Other", "left"): row.other or "",
             Heading("Model"): f"{row.expected:.3f}",
             Heading(f"{level} interval"): f"[{row.low:.3f}, {row.high:.3f}]",
-            Heading("Audit", about="bounds by the audit alone"): f"[{row.audit_low:z.3f}, {row.audit_high:z.3f}]",
+            Heading("Audit", about="bounds by the audit alone"): "–"
+            if row.kind == "halves"
+            else f"[{row.audit_low:z.3f}, {row.audit_high:z.3f}]",
             Heading("Evidence", about="against the model's interval"): f"{row.evidence:.2g}",
             Heading("Verdict", "center"): row.verdict,
         }
@@ -230,8 +236,8 @@ def simulation_section(runs: Simulations, goal: str) -> Section:
     n = len(runs[0])
     text = (
         f"The judgments of {runs[0][0].n_candidates:,} candidates answer as an assessor would, until the goal: {goal}. "
-        f"{f'Means over {n} orders of ties' if n > 1 else 'One order of ties'}. Confidence below is about the "
-        "sign of each difference, however small it is."
+        f"{f'Means over {n} sessions, with other orders of ties' if n > 1 else 'One session'}. Where they stopped, "
+        "Goal is what was claimed, and Kept what of it is true."
     )
     table = runs.table()
     headings = tuple(replace(each, name=each.name[0].upper() + each.name[1:]) for each in table.headings)
@@ -269,7 +275,8 @@ def calibration_section(methods: Calibrations, subtitle: str) -> Section:
             Heading("Intervals hold", about=_HOLD): f"{np.mean(method.covered):.2f}",
             Heading("Calibration error", about=_DISTANCE): f"{method.calibration_error:.3f}",
             Heading("Stop", about="share of the candidates judged when it stopped"): f"{100 * method.stop_share:.1f} %",
-            Heading("Claimed", about="mean confidence at the stop"): f"{method.stop_confidence:.3f}",
+            Heading("Goal", about="what the goal is about, as claimed at the stop"): f"{method.stop_goal:.3f}",
+            Heading("Kept", about="what of it is true there"): f"{method.stop_kept:.3f}",
             Heading("Accuracy", about="right signs at the stop"): f"{method.stop_accuracy:.3f}",
             Heading("Reached"): f"{100 * method.reached:.0f} %",
         }

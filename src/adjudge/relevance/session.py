@@ -274,6 +274,13 @@ class Session:
         self.rule = rule or self.goal.rule
         if per_pair > 1 and "noisy" not in signature(ESTIMATORS[estimator]).parameters:
             raise AdjudgeError(f"{estimator}: 'per_pair' must be 1, as it weighs no assessors, got {per_pair}")
+        if self.goal.kind == "top" and self.goal.top >= candidates.n_systems > 1:
+            raise AdjudgeError(
+                f"Goal top: 'top' must be below the number of systems, {candidates.n_systems}, got {self.goal.top}"
+            )
+        if per_pair > 1 and self.rule not in SECOND:
+            known = ", ".join(SECOND)
+            raise AdjudgeError(f"The rule {self.rule!r} asks for no second opinions; with 'per_pair' use {known}.")
         self.options = {**(options or {}), **({"noisy": True} if per_pair > 1 else {})}
         self.audit_share = audit
         self._priority: Floats = np.random.default_rng(seed).permutation(len(candidates)).astype(np.float64)
@@ -310,30 +317,40 @@ class Session:
 
     @one_thread()
     @checked(n=COUNT)
-    def next(self, n: int = 1, *, exclude: Pairs[Pair] = (), second: bool | None = None) -> list[Pair]:
+    def next(self, n: int = 1, *, exclude: Pairs[Pair] = ()) -> list[Pair]:
         """Up to n candidates, the most telling first; ``exclude`` are being judged by others.
 
         With ``per_pair`` above 1, judged ones are among them where another assessor's opinion tells more. Of the first
-        200 judgments every tenth is such an opinion, for nothing else tells how noisy assessors are. ``second`` asks
-        for opinions of judged candidates alone, or for none of them. With an audit, some come from its order instead:
-        which of the judgments to come these are follows from how many are made and being made.
+        200 judgments every tenth is such an opinion, for nothing else tells how noisy assessors are. With an audit,
+        some come from its order instead: which of the judgments to come these are follows from how many are made and
+        being made.
         """
-        utility = self._ask(self.view).astype(np.float64, copy=True)
+        utility = self._utility()
         others = [self.candidates.find(*pair) for pair in exclude]
-        turns, drawn = ([], []) if second else self._draw(n, others)
+        turns, drawn = self._draw(n, others)
         utility[[*others, *drawn]] = np.nan
-        chosen = self._telling(n - len(drawn), utility, second) if n > len(drawn) else []
+        chosen = self._telling(n - len(drawn), utility) if n > len(drawn) else []
         for turn, place in zip(turns, drawn, strict=False):
             chosen.insert(turn, place)
         return [self.pair(place) for place in chosen]
 
-    def _telling(self, n: int, utility: Floats, second: bool | None) -> list[int]:
+    @one_thread()
+    def most_telling(self, n: int, *, again: bool) -> list[int]:
+        """The n candidates, by place, that tell most among those not judged, or ``again`` among those judged once."""
+        among = self.model.judged & (self._answers < max(self.per_pair, 2)) if again else self.view.open
+        return choose(self._utility(), self.view, self._priority, n, among)
+
+    def _utility(self) -> Floats:
+        """What judging each candidate tells; NaN where nothing is left to learn although something else is."""
+        utility = self._ask(self.view).astype(np.float64, copy=True)
+        known = self.model.variance <= 0
+        utility[known & self.view.open & (~known & self.view.open).any()] = np.nan
+        return utility
+
+    def _telling(self, n: int, utility: Floats) -> list[int]:
         """The n candidates that tell most, opinions that are lacking first."""
-        among = self._open if second is None else self.view.open
-        if second:
-            among = self.model.judged & (self._answers < max(self.per_pair, 2))
-        again = iter(self._to_learn(utility, n) if second is None else ())
-        others = iter(choose(utility, self.view, self._priority, n, among))
+        again = iter(self._to_learn(utility, n))
+        others = iter(choose(utility, self.view, self._priority, n, self._open))
         before, had, places = self.view.n_answers, self.view.n_answers - self.view.n_judged, list[int]()
         for more in range(1, n + 1):
             due = had < min((before + more) // _EVERY, _TO_LEARN)
@@ -356,7 +373,7 @@ class Session:
     @property
     def _open(self) -> Mask:
         """Which candidates can be asked for."""
-        return self._answers < (self.per_pair if self.rule in SECOND else 1)
+        return self._answers < self.per_pair
 
     def _draw(self, n: int, others: Sequence[int]) -> tuple[list[int], list[int]]:
         """Which of the next n judgments are of the audit, and the candidates that are next in its order."""
@@ -380,7 +397,7 @@ class Session:
         """What a random sample says of what the model says; see :mod:`adjudge.relevance.audit`.
 
         Of nDCG and other ratios the numerator is audited, of measures like AP relevance by the weights of their ranks.
-        Of several opinions about a candidate the first is heard.
+        Of several opinions about a candidate the first is heard, and their mean where it is not known which that is.
 
         >>> import adjudge as aj
         >>> session = aj.judging(aj.demo(queries=10, depth=5), "CG@5")
@@ -389,19 +406,21 @@ class Session:
         """
         if self._trail is None:
             self._trail = AuditTrail(self.candidates, self.scoring, self._audit_order)
-        relevance = self.candidates.relevance.copy()
-        for query, document, grade, *_ in reversed(self.judgments):
-            relevance[self.candidates.find(query, document)] = self.candidates.to_relevance(grade)
+        relevance = self.candidates.first_relevance()
+        for query, document, grade, *_ in self.judgments:
+            place = self.candidates.find(query, document)
+            if np.isnan(relevance[place]):
+                relevance[place] = self.candidates.to_relevance(grade)
         self._trail.hear(relevance)
         view = self.view
         if not self.scoring.linear:
-            known = replace(self.candidates, relevance=relevance)
+            known = self.candidates.with_answers(self.model.answers)
             view = self.goal.view(start(self.estimator, known, self._trail.scoring, **self.options))
         return audit_claims(
             self._trail,
             view.scores,
             view.quantile(confidence) * float(np.sqrt(view.model.inflation)),
-            told=(view.sign >= confidence) & (view.differences[0] != 0),
+            told=view.told(confidence),
             zone=self.goal.zone,
             confidence=confidence,
         )
@@ -433,9 +452,11 @@ class Session:
         self._check_binary(self.candidates.to_relevance(grade))
         given = [(q, d, "".join(by)) for q, d, _, *by in self.judgments]
         if (query, document, assessor) not in given:
-            by = f" by {shown(assessor)}" if assessor else ""
+            by, place = f" by {shown(assessor)}" if assessor else "", self.candidates.find(query, document)
+            known = (place, assessor) in self.model.answers
+            advice = "; it came with the judgments: correct it there, and start again" if known else ""
             raise AdjudgeError(
-                f"Document {shown(document)} of query {shown(query)} was not judged in this session{by}."
+                f"Document {shown(document)} of query {shown(query)} was not judged in this session{by}{advice}."
             )
         corrected, place = list(self.judgments), given.index((query, document, assessor))
         corrected[place] = (query, document, float(grade), *corrected[place][3:])
@@ -468,14 +489,15 @@ class Session:
         """Where the session stands."""
         value, lacking = self.goal.value(self.view), self.goal.lacking(self.view)
         if not self._open.any():
-            why = "everything is judged"
+            met = self.goal.met(self.view)
+            why = "everything is judged" + ("" if met else f"; the goal is not reached: {self.goal}; it is {value:.3f}")
         elif not self.goal.met(self.view):
-            why = f"the goal is not reached yet: {self.goal}, but it is {value:.3f}"
+            why = f"the goal is not reached yet: {self.goal}; it is {value:.3f}"
         elif lacking:
             verb = "is" if lacking == 1 else "are"
             why = f"{counted(lacking, 'more judgment')} {verb} wanted before the model is believed"
         else:
-            why = f"the goal is reached, {self.goal}"
+            why = f"the goal is reached: {self.goal}"
         here, new = self.view.mean_confidence, self.view.sign_elsewhere
         elsewhere = None if new is None else mean_of_pairs(new)
         n, most = self.view.n_judged, len(self.candidates)
@@ -519,8 +541,8 @@ class Session:
 
     def _verdicts(self, confidence: float) -> npt.NDArray[np.str_]:
         """Tie, better or open, systems x systems."""
-        told = (self.view.sign >= confidence) & (self.view.differences[0] != 0)
-        return np.where(self.view.near >= confidence, "tie", np.where(told, "better", "open"))
+        told = np.where(self.view.told(confidence), "better", "open")
+        return np.where(self.view.near >= confidence, "tie", told)
 
     @checked(confidence=CONFIDENCE)
     def quantile(self, confidence: float) -> float:
@@ -623,14 +645,14 @@ class Session:
         for name, kind in _STATE.items():
             if not isinstance(state, dict) or not isinstance(state.get(name), kind):
                 raise InputError(f"expected the state of a session, got one without {name!r}", source=source)
-        before = replace(candidates, answers=None)  # what version 1.0 knew
-        if state["candidates"] not in (fingerprint(candidates), "per_pair" not in state and fingerprint(before)):
+        known = (candidates, replace(candidates, answers=None))  # sessions of version 1.0 know no answers
+        pool = {fingerprint(each): each for each in known}.get(state["candidates"])
+        if pool is None:
             raise InputError("is of other runs, cutoff, scale, metadata, judgments or hints than these", source=source)
-        candidates = candidates if "per_pair" in state else before
         names = ("estimator", "rule", "seed", "options", "per_pair", "audit")  # the last two are new since version 1.0
         settings = {name: state[name] for name in names if name in state}
         try:
-            session = cls(candidates, state["measure"], goal=Goal(**state["goal"]), **settings)
+            session = cls(pool, state["measure"], goal=Goal(**state["goal"]), **settings)
             session._replay(state["judgments"])
         except (AttributeError, TypeError, ValueError) as error:  # what was written by another hand
             raise InputError(f"expected the state of a session: {error}", source=source) from None

@@ -21,7 +21,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.model.collection import COLLECTION, Collection, Similarity
 from adjudge.model.scales import Scale
 from adjudge.parallel import Progress, one_thread, run_calls
-from adjudge.relevance.base import EstimatorOptions, Scoring, ideal_sums, scoring, start
+from adjudge.relevance.base import ROUNDING, EstimatorOptions, Scoring, ideal_sums, scoring, start
 from adjudge.relevance.candidates import CANDIDATES, Candidates
 from adjudge.relevance.choosing import GOAL, Goal, as_goal
 from adjudge.relevance.lists import RankedPairs
@@ -34,8 +34,6 @@ from adjudge.stats.intervals import t_interval
 from adjudge.tables import Table
 from adjudge.text import counted
 
-_EQUAL = 1e-12  # differences of scores below this are rounding
-
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
@@ -43,8 +41,8 @@ class Checkpoint:
 
     ``accuracy`` is the share of pairs of systems in the right order, ``tau`` the Kendall correlation with the truth.
     Errors are root mean squares, of differences and of scores. ``covered`` and ``covered_scores`` are the shares of
-    95 % intervals of differences and of scores that hold the truth. ``claimed`` and ``right`` are the confidence and
-    the correctness of every pair.
+    95 % intervals of differences and of scores that hold the truth. ``goal`` is the value of the goal as it is claimed,
+    and ``kept`` what of it is true. ``claimed`` and ``right`` are the confidence and the correctness of every pair.
     """
 
     n_judged: int
@@ -55,6 +53,8 @@ class Checkpoint:
     score_error: float
     covered: float
     covered_scores: float
+    goal: float
+    kept: float
     claimed: Floats
     right: Floats
 
@@ -104,6 +104,10 @@ class SimulationRecord(TypedDict):
     score_error: Annotated[float, Column("root mean square error of scores", ".3f")]
     covered: Annotated[float, Column("share of 95 % intervals of differences that hold the truth", ".3f")]
     covered_scores: Annotated[float, Column("share of 95 % intervals of scores that hold the truth", ".3f")]
+    goal: Annotated[float, Column("what the goal is about, as it was claimed", ".3f")]
+    kept: Annotated[
+        float, Column("what of the goal is true: its value, 1 or 0, or the share of scores within its level", ".3f")
+    ]
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,8 @@ class _Effort:
     span: Annotated[str, Column("over seeds", label="range")]
     share: Annotated[float, Column("of the candidates", ".1f %")]
     reached: Annotated[str, Column("seeds that reached the goal before everything was judged")]
-    confidence: Annotated[float, Column("claimed at the stop", ".3f")]
+    goal: Annotated[float, Column("what the goal is about, as claimed at the stop", ".3f")]
+    kept: Annotated[float, Column("what of the goal is true there", ".3f")]
     accuracy: Annotated[float, Column("share of pairs of systems in the right order at the stop", ".3f")]
     difference_error: Annotated[float, Column("root mean square error of differences", ".3f", label="RMSE Δ")]
     score_error: Annotated[float, Column("root mean square error of scores", ".3f", label="RMSE")]
@@ -125,7 +130,7 @@ class _Effort:
     def of(cls, runs: Sequence[Simulation]) -> _Effort:
         counts, n = [run.stop.n_judged for run in runs], runs[0].n_candidates
         span = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
-        names = ("confidence", "accuracy", "difference_error", "score_error")
+        names = ("goal", "kept", "accuracy", "difference_error", "score_error")
         means = [float(np.mean([getattr(run.stop, name) for run in runs])) for name in names]
         reached, judged = f"{sum(run.reached for run in runs)} of {len(runs)}", float(np.mean(counts))
         return cls(runs[0].estimator, runs[0].rule, judged, span, judged / n, reached, *means)
@@ -273,7 +278,7 @@ def simulate_judging(
     >>> runs = aj.simulate(aj.demo(queries=10, depth=5), "CG@5", estimators="uniform", seeds=1, workers=1)
     >>> print(runs)
     What judging would have cost, CG@5
-    estimator  rule         judgments  range   share  reached  confidence  accuracy
+    estimator  rule         judgments  range   share  reached   goal   kept  accuracy
     ...
     >>> ((run,),) = runs
     >>> run.estimator, run.reached, len(run.checkpoints)
@@ -315,8 +320,8 @@ def checkpoint(session: Session, truth: Floats) -> Checkpoint:
     expected, variance = view.differences
     true = (truth[:, None] - truth[None, :])[view.upper]
     mean, sd = expected[view.upper], np.sqrt(variance[view.upper])
-    sign = np.where(np.abs(mean) <= _EQUAL, 0.5, np.sign(mean) == np.sign(true))  # 1/2 where no order is claimed
-    right = np.where(np.abs(true) <= _EQUAL, 1.0, sign)  # any order of true ties is right
+    sign = np.where(np.abs(mean) <= ROUNDING, 0.5, np.sign(mean) == np.sign(true))  # 1/2 where no order is claimed
+    right = np.where(np.abs(true) <= ROUNDING, 1.0, sign)  # any order of true ties is right
     accuracy = _mean(right)
     own = np.sqrt(np.diagonal(view.scores.covariance) * session.model.inflation)
     error = view.scores.mean - truth
@@ -328,8 +333,10 @@ def checkpoint(session: Session, truth: Floats) -> Checkpoint:
         2 * accuracy - 1,
         float(np.sqrt(_mean((mean - true) ** 2, nothing=0.0))),
         float(np.sqrt(_mean(error**2))),
-        _mean(np.abs(mean - true) <= quantile * sd + _EQUAL),
-        _mean(np.abs(error) <= quantile * own + _EQUAL),
+        _mean(np.abs(mean - true) <= quantile * sd + ROUNDING),
+        _mean(np.abs(error) <= quantile * own + ROUNDING),
+        session.goal.value(view),
+        session.goal.kept(view, truth),
         view.sign[view.upper],
         right,
     )

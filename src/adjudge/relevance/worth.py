@@ -25,11 +25,11 @@ from scipy.special import ndtr, stdtr
 from adjudge.checks import POSITIVE, checked
 from adjudge.errors import kept_warnings
 from adjudge.parallel import one_thread
-from adjudge.relevance.base import RelevanceModel, Scores, mean_of_pairs, on_new_queries, start
+from adjudge.relevance.base import RelevanceModel, Scores, mean_of_pairs, on_new_queries, start, variance_of_systems
 from adjudge.relevance.hierarchical.model import HierarchicalModel
 from adjudge.relevance.known_item import KnownItemModel
 from adjudge.relevance.lists import step_of
-from adjudge.relevance.session import Pair, Session
+from adjudge.relevance.session import Session
 from adjudge.results import Column, Rows
 from adjudge.stats.gtheory.plan import Costs
 from adjudge.text import counted
@@ -67,8 +67,8 @@ class NextSteps(Rows[NextStep]):
         if self.best is None:
             return ""
         return (
-            f"For the same cost, {self.best} would tell most about queries like these: mean confidence in the order of "
-            f"two systems would rise from {self[0].new:.3f} to {sure[self.best]:.3f}."
+            f"More effort tells most about queries like these if it goes into {self.best}: mean confidence in the "
+            f"order of two systems would rise from {self[0].new:.3f} to {sure[self.best]:.3f}."
         )
 
 
@@ -95,17 +95,18 @@ def next_steps(session: Session, *, costs: Costs | None = None, budget: float | 
     spent = max(each, n * each / 4) if budget is None else budget
     here, there, sampling = view.scores, view.elsewhere, view.sampling
     df, inflation, half = session.model.confidence_df, session.model.order_inflation, session.model.step / 2
+    tau2 = variance_of_systems(here, sampling) if sampling is not None and len(here.mean) > 1 else None
 
     def of_new(after: Scores, n_after: int) -> float | None:
         if there is None or sampling is None:
             return None
-        return expected_confidence(there, on_new_queries(after, sampling * (n / n_after)), n_after - 1)
+        return expected_confidence(there, on_new_queries(after, sampling * (n / n_after), tau2), n_after - 1)
 
     steps = [NextStep("nothing", expected_confidence(here, here, df, inflation, half), of_new(here, n))]
     affordable = len(session.candidates) if prices.judgment == 0 else int(spent / prices.judgment + 1e-9)
     noisy = isinstance(session.model, HierarchicalModel) and session.model.noisy
-    for step, second in (("more judgment", False), *([("second opinion", True)] if noisy else [])):
-        asked = session.next(affordable, second=second) if affordable else []
+    for step, again in (("more judgment", False), *([("second opinion", True)] if noisy else [])):
+        asked = session.most_telling(affordable, again=again) if affordable else []
         if asked:
             after = replace(here, covariance=_judged_in_thought(session, asked).scores().covariance)
             sure = expected_confidence(here, after, df, inflation, half)
@@ -116,7 +117,12 @@ def next_steps(session: Session, *, costs: Costs | None = None, budget: float | 
         steps.append(NextStep(counted(more, "more query"), None, of_new(after, n + more)))
     prices_in_words = f"A judgment costs {prices.judgment:g}, a query {prices.query:g}"
     notes = (f"{prices_in_words}; new queries are judged as much as these are.",)
-    return NextSteps(NextStep, tuple(steps), f"What a budget of {spent:,.3g} buys", notes)
+    return NextSteps(NextStep, tuple(steps), f"What a budget of {_shown_cost(spent)} buys", notes)
+
+
+def _shown_cost(cost: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{cost:,.0f}" if cost >= 100 else f"{cost:.3g}"
 
 
 def expected_confidence(
@@ -137,9 +143,9 @@ def expected_confidence(
     return mean_of_pairs(np.where(certain, 1.0, sure))
 
 
-def _judged_in_thought(session: Session, pairs: Sequence[Pair]) -> RelevanceModel:
+def _judged_in_thought(session: Session, places: Sequence[int]) -> RelevanceModel:
     """The model once somebody else has judged some candidates, each with the grade that is expected."""
-    expected, places = np.clip(session.model.mean, 0.0, 1.0), [session.candidates.find(*pair) for pair in pairs]
+    expected = np.clip(session.model.mean, 0.0, 1.0)
     if session.scoring.drawn is not None or isinstance(session.model, KnownItemModel):  # a part of a grade is none
         step = step_of(session.candidates.scale)
         expected = np.rint(expected / step) * step

@@ -309,15 +309,75 @@ def test_a_model_that_is_wrong_is_contradicted_and_one_that_is_right_is_not(monk
         assert found.rows[0].verdict == "contradicted"
 
 
-def test_all_heard_is_the_truth_and_confirms_every_order() -> None:
+def test_all_heard_bounds_hold_and_clear_differences_are_confirmed_in_their_true_order() -> None:
     known = collection()
     audit = Session(known, "CG@5").audit()
-    true = true_scores(known, scoring("CG@5", FINE))
+    true = dict(zip(known.systems, true_scores(known, scoring("CG@5", FINE)), strict=True))
     assert audit.n_heard == audit.n_candidates == len(known)
-    for row in audit.rows[2 : 2 + known.n_systems]:
-        score = true[known.systems.index(row.system)]
-        assert row.audit_low - 1e-5 <= score <= row.audit_high + 1e-5
-    assert {row.verdict for row in audit.rows if row.other is not None and row.expected > 0.02} == {"open", "confirmed"}
+    for row in audit.rows:
+        if row.kind in ("score", "difference"):
+            score = true[row.system] - (true[row.other] if row.other else 0.0)
+            assert row.audit_low - 1e-5 <= score <= row.audit_high + 1e-5
+    pairs = [(true[row.system] - true[str(row.other)], row.verdict) for row in audit.rows if row.kind == "difference"]
+    assert {verdict for apart, verdict in pairs if apart > 0.15} == {"confirmed"}
+    assert all(apart >= -0.01 for apart, verdict in pairs if verdict == "confirmed")
+    assert not any(verdict == "contradicted" for _, verdict in pairs)
+
+
+def test_bounds_of_halves_do_not_rest_on_the_model_that_chose_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that has the order upside down: what the audit alone says of its halves is nothing."""
+    known = collection()
+    monkeypatch.setitem(aj.relevance.ESTIMATORS._members, "wrong", wrong(lambda mean: 2 * mean.mean() - mean))
+    for n in (40, 120):
+        audit = judged(Session(known.unjudged(), "CG@5", estimator="wrong", audit=0.5), known, n).audit()
+        (halves,) = [row for row in audit.rows if row.kind == "halves"]
+        assert (halves.audit_low, halves.audit_high) == (-1.0, 1.0)
+
+
+def bounds_of_scores(session: Session) -> dict[str, tuple[float, float]]:
+    """What the audit alone says of scores."""
+    return {
+        row.system: (row.audit_low, row.audit_high) for row in session.audit().rows if row.kind in ("mean", "score")
+    }
+
+
+def test_of_several_opinions_the_first_is_heard_whenever_somebody_looks() -> None:
+    """Second opinions change nothing that was heard, given in this session or before it."""
+    known = collection()
+    session = Session(known.unjudged(), "CG@5", per_pair=2, seed=1)
+    order = [session.pair(int(place)) for place in audit_order(known, session.scoring, 1)]
+    for query, document in order[:30]:
+        session.judge(query, document, 100 * float(known.relevance[known.find(query, document)]), "b")
+    before = bounds_of_scores(session)
+    for query, document in order[:20]:
+        session.judge(query, document, 0, "a")  # before "b" by name
+    given = {(known.find(q, d), who): known.to_relevance(grade) for q, d, grade, who in session.judgments}  # type: ignore[misc]
+    later = Session(known.with_answers(given), "CG@5", per_pair=2, seed=1)
+    for looked in (session, later):
+        assert bounds_of_scores(looked) == before
+    in_a_file = known.with_answers(given).answers
+    assert in_a_file is not None
+    unordered = replace(
+        known, relevance=in_a_file.mean(len(known)), answers=replace(in_a_file, turn=0 * in_a_file.turn)
+    )
+    assert bounds_of_scores(Session(unordered, "CG@5", per_pair=2, seed=1)) != before
+    np.testing.assert_array_equal(unordered.first_relevance(), unordered.relevance)
+
+
+def test_of_ratios_the_model_that_is_audited_knows_assessors() -> None:
+    known = collection()
+    session = Session(known.unjudged(), "nDCG@5", per_pair=2)
+    for query, document in session.next(60):
+        grade = 100 * float(known.relevance[known.find(query, document)])
+        session.judge(query, document, grade, "a")
+        session.judge(query, document, max(grade - 20, 0), "b")
+    exact = Session(
+        known.with_answers({(pair, ""): value for (pair, _), value in session.model.answers.items()}), "nDCG@5"
+    )
+    half, narrow = (
+        np.mean([row.high - row.low for row in s.audit().rows if row.kind == "score"]) for s in (session, exact)
+    )
+    assert half > narrow
 
 
 def test_of_ratios_the_numerator_is_audited() -> None:

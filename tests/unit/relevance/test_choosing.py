@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -15,11 +16,22 @@ import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
-from adjudge.relevance.base import RelevanceModel, Scores, View, confidence, scoring, within
+from adjudge.relevance.base import (
+    RelevanceModel,
+    Scores,
+    View,
+    confidence,
+    mean_of_pairs,
+    on_new_queries,
+    scoring,
+    variance_of_systems,
+    within,
+)
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.choosing import GOALS, RULES, Goal, choose, noticeable_zone
 from adjudge.relevance.estimators import IndependentModel
 from adjudge.relevance.session import Session
+from adjudge.relevance.worth import expected_confidence, next_steps
 from adjudge.users.comparison import compare
 
 MEASURES = ("CG@5", "DCG@5", "RBP@5", "nDCG@5", "RBP(ideal=judged)@5")
@@ -313,7 +325,7 @@ def test_judging_goes_on_until_one_judgment_a_query_whatever_the_model_says() ->
     session.judge("q3", "w", 50)
     assert session.done
     assert session.status().reason.startswith(
-        "the goal is reached, mean probability that the order of two systems is right >= 0.01"
+        "the goal is reached: mean probability that the order of two systems is right >= 0.01"
     )
     assert started(goal=Goal(level=0.01, least=3)).done
     assert not started(goal=Goal(level=0.01, least=1000)).done
@@ -409,6 +421,50 @@ def test_with_everything_judged_new_queries_are_a_paired_t_test_and_a_g_study(ma
     for a, b in combinations(range(12), 2):
         t = abs(stats.ttest_rel(by_query[:, a], by_query[:, b]).statistic)
         assert view.sign_elsewhere[a, b] == pytest.approx(stats.t.cdf(np.sqrt(e_rho2) * t, 11))
+
+
+def test_further_queries_keep_as_much_of_differences_as_in_a_d_study() -> None:
+    """Eρ² for n, 2n and 4n queries is that of :func:`adjudge.gstudy`, and what it leaves open shrinks."""
+    complete = Session(
+        aj.relevance.find_candidates(aj.demo(queries=12, depth=5), cutoff=5), "CG@5", estimator="uniform"
+    )
+    view, study = complete.view, aj.gstudy(complete.model.query_scores()[0])
+    assert view.sampling is not None
+    tau2 = variance_of_systems(view.scores, view.sampling)
+    for more in (1, 2, 4):
+        new = on_new_queries(view.scores, view.sampling / more, tau2)
+        kept = np.ptp(new.mean) / np.ptp(view.scores.mean)
+        assert kept == pytest.approx(study.dstudy(queries=12 * more).rows[0].e_rho2)
+
+
+def test_what_is_expected_of_more_judgments_is_what_they_bring() -> None:
+    """On these queries on average over parts, with half of the rest judged; on new ones never more than all bring."""
+    known = candidates(aj.demo(queries=40, depth=5), cutoff=5).without_metadata().retrieved()
+    known = replace(known, relevance=np.nan_to_num(known.relevance), answers=None)
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        systems = rng.choice(12, 6, replace=False).tolist()
+        part = known.part(queries=rng.choice(40, 10, replace=False).tolist(), systems=systems)
+        session, n = Session(part.unjudged(), "CG@5", seed=seed), len(part) // 2
+        for _ in range(len(part) // 10):
+            ((query, document),) = session.next()
+            session.judge(query, document, float(part.relevance[part.find(query, document)]) * 100)
+        view, (nothing, judged, *_) = session.view, next_steps(session, budget=n)
+        assert view.sampling is not None
+        assert view.elsewhere is not None
+        tau2, nothing_open = (
+            variance_of_systems(view.scores, view.sampling),
+            replace(view.scores, covariance=0 * view.sampling),
+        )
+        most = expected_confidence(view.elsewhere, on_new_queries(nothing_open, view.sampling, tau2), 9)
+        assert (nothing.new or 0) < (judged.new or 0) < most
+        for query, document in session.next(n):
+            session.judge(query, document, float(part.relevance[part.find(query, document)]) * 100)
+        found.append([nothing.here, judged.here, mean_of_pairs(session.view.sign)])
+    before, said, so = np.array(found, dtype=np.float64).mean(axis=0)
+    assert abs(said - so) < 0.03
+    assert before < said - 0.05
 
 
 def test_differences_that_the_sample_of_queries_explains_say_nothing_of_new_ones(make_collection: Make) -> None:

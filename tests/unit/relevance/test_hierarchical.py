@@ -22,7 +22,7 @@ from adjudge.relevance.base import RelevanceModel, View, scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.features import Evidence
 from adjudge.relevance.hierarchical.effects import KINDS, default_variances, design, feature_columns, replace_variances
-from adjudge.relevance.hierarchical.model import HierarchicalModel, hierarchical, learn_variances
+from adjudge.relevance.hierarchical.model import HierarchicalModel, hierarchical, last_due, learn_variances
 from adjudge.relevance.hierarchical.posterior import Draws, JudgedBlocks, Posterior, clipped_normal, estimate, moments
 from adjudge.relevance.hierarchical.scores import LinearScores, MeasureScores, RatioScores
 
@@ -604,6 +604,21 @@ def test_a_system_unlike_all_others_is_believed_when_its_judgments_say_so() -> N
     plain = expected(dataclasses.replace(c, relevance=np.where(seen, c.relevance, np.nan)))
     effect = plain.effects[f"system {c.systems[0]}"]
     assert effect[0] == pytest.approx(plain._posterior.theta[plain._effects.names.index(f"system {c.systems[0]}")])
+
+
+def test_with_variances_that_are_given_a_system_unlike_all_others_is_set_free_as_well() -> None:
+    """So what a session thinks of the future starts from what it says now."""
+    c = candidates(aj.demo(queries=40, depth=5), cutoff=5).without_metadata()
+    z = np.isin(np.arange(len(c)), c.entry_pair[c.entry_system == 0])
+    seen = np.random.default_rng(9).random(len(c)) < 0.3
+    relevance = np.where(seen, np.where(z, np.clip(c.relevance + 0.6, 0, 1), c.relevance), np.nan)
+    n = last_due(int(seen.sum()))
+    relevance[np.flatnonzero(seen)[n:]] = np.nan
+    model = expected(dataclasses.replace(c, relevance=relevance))
+    again = expected(model.candidates, variances=model.variances)
+    assert np.max(again._effects.stretch) > 1.4
+    np.testing.assert_allclose(again.scores().mean, model.scores().mean, atol=0.005)
+    np.testing.assert_allclose(np.diagonal(again.scores().covariance), np.diagonal(model.scores().covariance), rtol=0.1)
 
 
 def test_claims_reckon_with_the_steps_of_grades() -> None:

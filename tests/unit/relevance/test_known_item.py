@@ -54,14 +54,22 @@ def test_a_query_has_as_many_outcomes_as_documents_and_one_more(
         rows = c.rows(q)
         total, square = np.zeros(c.n_systems), np.zeros(c.n_systems)
         for pair in range(rows.start, rows.stop):
-            lists = {name: {c.queries[q]: [c.document[i] for i in ranked(c, q, s)]} for s, name in enumerate(c.systems)}
-            judged = {c.queries[q]: {c.document[i]: float(i == pair) for i in range(rows.start, rows.stop)}}
-            worth = evaluate_quietly(aj.read(lists, judged, scale="binary"), measure).values[0, :, 0]
+            worth = worth_of(c, q, pair, measure, evaluate_quietly)
             total += model.mean[pair] * worth
             square += model.mean[pair] * worth**2
         np.testing.assert_allclose(mean[q], total, atol=1e-12)
         np.testing.assert_allclose(variance[q], square - total**2, atol=1e-12)
     assert (np.bincount(c.query, model.mean) < 1).all()
+
+
+def worth_of(
+    c: Candidates, query: int, relevant: int, measure: str, evaluate_quietly: Callable[..., aj.Effectiveness]
+) -> Floats:
+    """Effectiveness of each system for a query of which one document is relevant."""
+    name, rows = c.queries[query], c.rows(query)
+    lists = {system: {name: [c.document[i] for i in ranked(c, query, s)]} for s, system in enumerate(c.systems)}
+    judged = {name: {c.document[i]: float(i == relevant) for i in range(rows.start, rows.stop)}}
+    return np.asarray(evaluate_quietly(aj.read(lists, judged, scale="binary"), measure).values[0, :, 0])
 
 
 def ranked(c: Candidates, query: int, system: int) -> list[int]:
@@ -80,6 +88,17 @@ def test_a_document_that_is_not_relevant_leaves_its_chance_to_the_others() -> No
     left = chance[others] / (1 - chance[~others])
     np.testing.assert_allclose(model.mean[rows][others], left.mean(axis=1), rtol=1e-12)
     assert model.mean[pair] == model.variance[pair] == 0
+
+
+@pytest.mark.parametrize("rule", ["random", "pairs", "spread", "confidence", "information"])
+def test_what_is_known_is_asked_last_by_every_rule(rule: str) -> None:
+    c = made()
+    session = Session(c.unjudged(), "RR@5", estimator="known_item", rule=rule)
+    for _ in range(len(c)):
+        ((query, document),) = session.next()
+        left = session.model.variance > 0
+        assert left[c.find(query, document)] or not left.any()
+        session.judge(query, document, float(c.relevance[c.find(query, document)]))
 
 
 def test_once_the_relevant_document_is_found_nothing_is_left_to_ask() -> None:
@@ -103,18 +122,21 @@ def test_once_the_relevant_document_is_found_nothing_is_left_to_ask() -> None:
     assert not truth.scores().covariance.any()
 
 
-def test_influence_is_the_covariance_of_a_document_with_scores() -> None:
-    """By the law of total expectation: E(score | relevant) P + E(score | not) (1 - P) is the expected score."""
-    c = made()
-    model = started(c)
-    pair, rows = 7, c.rows(int(c.query[7]))
-    chance = (model._odds[rows] / (1 + model._odds[rows].sum(axis=0)))[pair - rows.start]
-    worth = model._worth[int(c.query[pair])]
-    mean = model.query_scores()[0][int(c.query[pair])]
-    drawn = model._drawn[int(c.query[pair])]
-    by_hand = (chance.mean() * worth[:, pair - rows.start] - (drawn * chance).mean(axis=1)) / c.n_queries
-    np.testing.assert_allclose(model.influence()[pair], by_hand, atol=1e-15)
-    assert (np.abs(mean - drawn.mean(axis=1)) < 1e-12).all()
+@pytest.mark.parametrize("measure", MEASURES)
+def test_influence_is_the_covariance_of_a_document_with_scores_by_all_outcomes(
+    measure: str, evaluate_quietly: Callable[..., aj.Effectiveness]
+) -> None:
+    """In each draw of coefficients, over the outcomes of the query; then the mean over draws."""
+    c = made(n_queries=3)
+    model, rows = started(c, measure), c.rows(1)
+    places = np.arange(rows.start, rows.stop)
+    worth = np.array([worth_of(c, 1, pair, measure, evaluate_quietly) for pair in places] + [np.zeros(c.n_systems)])
+    relevance = np.vstack([np.eye(len(places)), np.zeros(len(places))])  # outcomes x pairs
+    by_hand = np.zeros((len(places), c.n_systems))
+    for odds in model._odds[rows].T:
+        chance = np.append(odds, 1.0) / (1.0 + odds.sum())
+        by_hand += np.cov(np.hstack([relevance, worth]).T, aweights=chance, ddof=0)[: len(places), len(places) :]
+    np.testing.assert_allclose(model.influence()[rows], by_hand / model._odds.shape[1] / c.n_queries, atol=1e-12)
 
 
 def test_the_slope_of_the_posterior_is_that_of_its_value() -> None:

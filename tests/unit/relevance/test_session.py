@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
+import polars as pl
 import pytest
 
 import adjudge as aj
@@ -185,7 +186,7 @@ def test_status_says_why(pool: Candidates) -> None:
     status = session.status()
     assert (status.n_judged, status.n_candidates, status.done, status.wanted) == (0, 6, False, 0.9999999)
     assert status.reason.startswith("the goal is not reached yet: mean probability that the order")
-    assert status.reason.endswith("but it is 0.500")
+    assert status.reason.endswith("; it is 0.500")
     session = started(pool, 6, goal=Goal(level=0.9999999, zone=0))
     assert session.status().done
     assert session.status().value == 1
@@ -223,6 +224,22 @@ def test_a_state_of_other_candidates_is_refused(pool: Candidates, tmp_path: Path
     for other in others.values():
         with pytest.raises(InputError, match=r"s\.json: is of other runs, cutoff, scale"):
             Session.load(tmp_path / "s.json", other)
+
+
+def test_a_session_of_version_1_0_is_saved_and_loaded_again(tmp_path: Path) -> None:
+    """It knew no answers of single assessors, and goes on without them."""
+    runs = {"s": {"q": ["x", "y"]}, "t": {"q": ["y", "z"]}}
+    rows = {"query": ["q", "q"], "document": ["x", "x"], "grade": [40, 60], "assessor": ["a", "b"]}
+    pool = candidates(aj.read(runs, pl.DataFrame(rows), scale="fine"), cutoff=2)
+    assert pool.answers is not None
+    session = Session(replace(pool, answers=None), "CG@2")
+    session.judge("q", "y", 30)
+    state = {name: value for name, value in session.to_dict().items() if name not in ("per_pair", "audit")}
+    (tmp_path / "old.json").write_text(json.dumps(state))
+    for name in ("old.json", "again.json"):
+        loaded = Session.load(tmp_path / name, pool)
+        assert loaded.ranking() == session.ranking()
+        loaded.save(tmp_path / "again.json")
 
 
 FOREIGN: dict[str, dict[str, Any]] = {

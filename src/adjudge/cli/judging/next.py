@@ -30,7 +30,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """What to judge next. Add the grades to the file of judgments and ask again.
 
-    With --per-pair, judged documents are among them where another assessor's opinion tells more; fill in who judged.
+    With --per-pair, judged documents are among them where another assessor's opinion tells more. Where assessors have
+    names there is a column for who judges.
     """
     from dataclasses import asdict
 
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
     more = "; --always goes on" if status.done and left and not arguments.always else ""
     stands = f"{status.n_judged:,} of {status.n_candidates:,} candidates judged; {status.reason}{more}"
     say([*judging.candidates.notes, stands])
-    by_whom = {} if arguments.per_pair == 1 else {"assessor": ""}
+    by_whom = {"assessor": ""} if arguments.per_pair > 1 or judging.candidates.answers is not None else {}
     rows = [{"query": query, "document": document, "grade": "", **by_whom} for query, document in pairs]
     judged_by = [_judged_by(judging, pair) for pair in pairs]
     style = style_of(arguments)

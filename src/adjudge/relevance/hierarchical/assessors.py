@@ -70,7 +70,7 @@ class Instrument:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class CombinedAnswers:
     """What was said of each judged pair (ascending), as one answer, and what contrasts tell about leniency.
 
     ``loading`` is pairs x assessors: how much of each λ is in the answer. ``noise`` is its variance.
@@ -84,13 +84,13 @@ class Told:
     towards: Floats
 
     @classmethod
-    def exactly(cls, pair: Ints, relevance: Floats) -> Told:
+    def exact(cls, pair: Ints, relevance: Floats) -> CombinedAnswers:
         """One exact answer per pair."""
         nobody = np.zeros((len(pair), 0))
         return cls(pair, relevance, nobody, np.zeros(len(pair)), np.zeros((0, 0)), np.zeros(0))
 
     @classmethod
-    def by(cls, panel: Panel) -> Told:
+    def of_panel(cls, panel: Panel) -> CombinedAnswers:
         """The answers of a panel."""
         answers = panel.answers
         pair, row = np.unique(answers.pair, return_inverse=True)

@@ -1,12 +1,11 @@
 """Effects of the hierarchical relevance model: which ones each pair has, and how much they vary before any judgment.
 
 Relevance is r_i = h_i'θ + f_i'φ_q + ε_i. Global effects θ are shared by all queries: coefficients β of features, u_s of
-systems, t_s of systems in genres. Local effects φ_q belong to one query: its own b_q, a of its artists, g of its
-genres, w_qs of systems in it, those of
-documents that are alike where there is a similarity (:mod:`~adjudge.relevance.features`), and how reliable machine
-opinions are for it. ε_i belongs to one pair. An artist or genre that a single document of the query
-has is no shared effect: its variance goes to that document's ε_i, which is the same model with fewer effects. A
-document whose artist (genre) is unknown has one of its own, in the same way.
+systems, t_s of systems in genres. Local effects φ_q belong to one query: b_q of the query itself, a of artists, g of
+genres, w_qs of systems in it, how reliable machine opinions are for it, and where there is a similarity
+(:mod:`~adjudge.relevance.features`) what documents share that are alike. ε_i belongs to one pair. An artist or genre
+that a single document of the query has is no shared effect: its variance goes to that document's ε_i, which is the same
+model with fewer effects. A document whose artist (genre) is unknown has one of its own, in the same way.
 
 Features say what to expect before any judgment. Documents that several systems retrieve tend to be relevant, more so if
 those systems are unlike each other; and systems that often agree with unlike ones tend to be good (Soboroff, Nicholas

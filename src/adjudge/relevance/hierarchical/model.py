@@ -130,8 +130,6 @@ class HierarchicalModel(RelevanceModel):
         """Learn all judgments of the candidates at once, as if one by one in their order."""
         known, n = self._known(), len(self.answers)
         together = max(last_due(n + len(known)) - n, 0)
-        if not self._reestimate and self.scoring.linear:  # then nothing depends on when variances were due
-            together = len(known)
         for (pair, assessor), relevance in known[:together]:
             self._record(pair, relevance, assessor)
             self._relevance[pair] = relevance
@@ -160,22 +158,20 @@ class HierarchicalModel(RelevanceModel):
     def _renew(self) -> None:
         """Estimate variances again, always from the same start: what is learned does not depend on the way there.
 
-        Where systems turn out to be unlike all others, variances are estimated again with theirs set free.
+        Where systems turn out to be unlike all others, all is learned again with their variances set free.
         """
-        if self._reestimate:
-            effects, n = self._plain, len(self._plain.names)
-            for _ in range(_ROUNDS):
-                self._effects = effects
+        effects, n = self._plain, len(self._plain.names)
+        for _ in range(_ROUNDS):
+            self._effects = effects
+            if self._reestimate and len(set(self.answers.values())) > 1:  # grades that are all alike tell of none
                 self._estimate(np.flatnonzero(self.judged))
-                self._condition()
-                theta, variance = self._posterior.theta[:n], np.diagonal(self._posterior.sigma)[:n]
-                stretch = self._effects.stretch_for(theta, variance, self._variances)
-                if np.allclose(stretch, self._effects.stretch, rtol=_SAME, atol=0.0):
-                    break
-                effects = self._plain.stretched(stretch)
-            self._count()
-        else:
-            self._rebuild()
+            self._condition()
+            theta, variance = self._posterior.theta[:n], np.diagonal(self._posterior.sigma)[:n]
+            stretch = self._effects.stretch_for(theta, variance, self._variances)
+            if np.allclose(stretch, self._effects.stretch, rtol=_SAME, atol=0.0):
+                break
+            effects = self._plain.stretched(stretch)
+        self._count()
 
     def _estimate(self, rows: Ints) -> None:
         """Variances of effects, and of assessors where they have noise."""
@@ -257,8 +253,8 @@ def hierarchical(
     on at every tenth more) by marginal likelihood with a log-normal prior around the defaults (standard deviation of
     logarithms ``prior_sd``); ``prior_variances`` replaces defaults, with those of an earlier collection for example
     (:func:`learn_variances`), ``variances`` does too and stops re-estimation. Names are those of ``WITH_HINTS``, and
-    ``assessor`` and ``noise``; ``noise`` has that of single assessors by name, until it is estimated. With
-    re-estimation a system whose effect is beyond two standard deviations gets a variance of its own.
+    ``assessor`` and ``noise``; ``noise`` has that of single assessors by name, until it is estimated. A
+    system whose effect is beyond two standard deviations gets a variance of its own.
 
     For ratios with an ideal, scores are averaged over ``draws`` of relevance from ``seed``, half of them reflected,
     that stay on the scale (:mod:`~adjudge.relevance.hierarchical.posterior`).

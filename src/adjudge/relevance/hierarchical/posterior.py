@@ -41,7 +41,7 @@ from scipy.special import ndtr
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.relevance.candidates import Answers
-from adjudge.relevance.hierarchical.assessors import FACTOR_SD, Panel, Told
+from adjudge.relevance.hierarchical.assessors import FACTOR_SD, CombinedAnswers, Panel
 from adjudge.relevance.hierarchical.effects import Design
 
 _AT_ONCE = 20_000  # pairs
@@ -78,7 +78,7 @@ class Posterior:
         self.whole = design.own_variance(variances)
         self._columns = design.local.indices % design.n_local
         rows = np.flatnonzero(judged)
-        told = Told.exactly(rows, relevance[rows]) if panel is None else Told.by(panel)
+        told = CombinedAnswers.exact(rows, relevance[rows]) if panel is None else CombinedAnswers.of_panel(panel)
         self.relevant: Mask = np.zeros(len(judged), dtype=np.bool_)  # by the judgment of somebody
         self.relevant[told.pair] = told.relevance > 0
         self._learn(variances, told)
@@ -89,7 +89,7 @@ class Posterior:
         known: Mask = self.left == 0
         return known
 
-    def _learn(self, variances: Floats, told: Told) -> None:
+    def _learn(self, variances: Floats, told: CombinedAnswers) -> None:
         """Condition on what was told, with noise s_i.
 
         With V the prior variances of θ, h_i the row of ``design.x`` and the loading of leniency, D_i = d_i + s_i and

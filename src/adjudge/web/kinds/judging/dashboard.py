@@ -284,7 +284,7 @@ MOST_PAIRS = 780
 _STEPS = 400  # points of a trajectory that are kept, about
 
 
-Made = TypeVar("Made")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -620,13 +620,13 @@ def _projected(campaign: Campaign, session: Session, costly: Costly) -> Projecti
     return projection
 
 
-def _now_and_then(costly: Costly, session: Session, make: Callable[[], Made]) -> Made:
+def _now_and_then(costly: Costly, session: Session, make: Callable[[], T]) -> T:
     """What takes a while to make, made again when enough was judged since."""
     judged = session.view.n_judged
     if costly.is_due(judged, slowly=True):
         began = time.thread_time()
         costly.keep(make(), judged, began)
-    made: Made = costly.value
+    made: T = costly.value
     return made
 
 

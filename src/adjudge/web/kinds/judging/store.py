@@ -248,6 +248,11 @@ def make_pairs(connection: Connection, campaign: Campaign) -> int:
     known = {(row.query, row.document) for row in there}
     pairs = _retrieved(connection, campaign)
     wanted = _wanted(campaign, len(pairs))
+    goal, n_systems = settings_of(campaign).goal, len(run_tables(connection, campaign.id)[0])
+    if goal.kind == "top" and goal.top >= n_systems > 1:
+        raise Refused(
+            f"The goal is about the first {goal.top} systems; it takes more systems than that, got {n_systems}."
+        )
     new = []
     for (query, document), how_many in zip(pairs, wanted, strict=True):
         if (query, document) in known:

@@ -7,8 +7,8 @@ const share = (value, digits = 1) => percent(value, digits);
 /* What each kind of goal measures. `arc` puts a value on the gauge, 0 to 1. */
 const GOALS = {
   order: { name: "Order right", about: "for two systems, on average", show: share, arc: (v) => (v - 0.5) * 2, bounded: true },
-  winner: { name: "Winner right", about: "probability that no other system is better", show: share, arc: (v) => v, bounded: true },
-  top: { name: "First systems right", about: "probability that no other system is better", show: share, arc: (v) => v, bounded: true },
+  winner: { name: "Winner right", about: "probability that no other is better by more than the tie", show: share, arc: (v) => v, bounded: true },
+  top: { name: "First systems right", about: "probability that no other is better by more than the tie", show: share, arc: (v) => v, bounded: true },
   every: { name: "Least sure pair", about: "probability that its order is right", show: share, arc: (v) => (v - 0.5) * 2, bounded: true },
   tau_ap: { name: "Expected AP correlation", about: "with the true ranking", show: (v) => decimal(v, 3), arc: (v) => v, bounded: true },
   scores: { name: "Scores within", about: "half of the widest 95 % interval", show: (v) => `±${decimal(v, 3)}`, arc: (v, wanted) => wanted / Math.max(v, wanted), bounded: true, falling: true },
