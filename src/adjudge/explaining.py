@@ -26,6 +26,7 @@ from adjudge.arrays import Floats, Mask
 from adjudge.checks import Whole, checked
 from adjudge.errors import AdjudgeError, InputError, kept_warnings, shown
 from adjudge.formats import FORMATS, JudgmentsLike, RunsLike, pick, read, read_table
+from adjudge.formats.reading import IR_DATASETS, records_of_dataset
 from adjudge.formats.source import Source, is_json, json_lines, open_source, parse_json
 from adjudge.formats.tables import frame_from_object
 from adjudge.formats.trec import read_run_lines
@@ -41,7 +42,8 @@ MEAN = "all"
 """What trec_eval and others call the mean in the place of a query."""
 _CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 _DEPTHS = (10, 100, 1000)
-_EXACT = 1e-6  # no tool's number is taken to be more exact: some compute in single precision
+_MOST_DIGITS = 6  # no tool's number is taken to be more exact: some compute in single precision
+_EXACT = 10.0**-_MOST_DIGITS
 _NEAREST = 5
 _WINDOW = 50  # tolerances on either side, in which values are counted to tell how many match by chance
 
@@ -186,7 +188,7 @@ class _Target:
         if not numbers:
             raise AdjudgeError("expected a number to explain, got none")
         digits = max(_digits(str(text)) for text in given.values())
-        return cls(numbers.pop(MEAN, None), numbers, digits)
+        return cls(numbers.pop(MEAN, None), numbers, min(digits, _MOST_DIGITS))
 
     @property
     def tolerance(self) -> float:
@@ -324,6 +326,8 @@ class _Data:
 
 def _frame(given: Any, kind: Any) -> pl.DataFrame:
     """The plain table of a file or an object; TREC runs keep their ranks."""
+    if kind == "judgments" and isinstance(given, str) and given.startswith(IR_DATASETS):
+        given = records_of_dataset(given, [])
     if not isinstance(given, str) and not hasattr(given, "__fspath__"):
         return frame_from_object(given, kind, name="run")
     source = open_source(given)

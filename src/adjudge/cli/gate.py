@@ -10,8 +10,9 @@ from adjudge.checks import NOT_NEGATIVE, POWER, RESAMPLES
 from adjudge.cli.command import command
 from adjudge.cli.options import add_option, add_reading
 from adjudge.cli.output import command_line, say, say_written
-from adjudge.cli.score import add_evaluation, check_evaluation, measures_of_table, read_and_evaluated
-from adjudge.errors import AdjudgeError
+from adjudge.cli.score import add_evaluation, check_evaluation, read_and_evaluated, select_measures
+from adjudge.errors import AdjudgeError, shown
+from adjudge.text import counted, listed
 
 if TYPE_CHECKING:
     from adjudge.model.effectiveness import Effectiveness
@@ -29,8 +30,10 @@ examples:
 def _add_systems(parser: argparse.ArgumentParser) -> None:
     about = "with --judgments; without, a table of its effectiveness per query"
     parser.add_argument("base", metavar="BASE", help=f"run of the system in use, {about}")
-    parser.add_argument("new", metavar="NEW", help="the same of the new system")
-    parser.add_argument("--judgments", metavar="FILE", help="file with judgments (qrels)")
+    parser.add_argument(
+        "new", metavar="NEW", help="the same of the new system; a table that lacks queries of BASE needs --missing drop"
+    )
+    parser.add_argument("--judgments", metavar="FILE", help="file with judgments (qrels), or ir_datasets:ID")
     before = len(parser._actions)
     add_reading(parser)
     add_evaluation(parser)
@@ -115,7 +118,7 @@ def _read(arguments: argparse.Namespace) -> Effectiveness:
     if arguments.base == arguments.new:
         raise AdjudgeError(f"{arguments.base}: expected two systems to compare, got the same file twice")
     is_judged = arguments.judgments is not None
-    check_evaluation(arguments, is_judged=is_judged)
+    check_evaluation(arguments, is_judged=is_judged, also=("missing",))
     if not is_judged:
         return _read_tables(arguments)
     arguments.runs = {name: name for name in (arguments.base, arguments.new)}
@@ -123,12 +126,21 @@ def _read(arguments: argparse.Namespace) -> Effectiveness:
 
 
 def _read_tables(arguments: argparse.Namespace) -> Effectiveness:
-    """The two tables side by side, under the measures that are asked for, or that both have."""
+    """The two tables side by side, under the measures that are asked for, or that both have.
+
+    Queries that the new system lacks are refused unless they are to be dropped: those that it crashes on must not pass.
+    """
     from adjudge.measures.evaluation import read_system_effectiveness
     from adjudge.model.effectiveness import beside
 
-    tables = []
-    for file in (arguments.base, arguments.new):
-        eff = read_system_effectiveness(file, columns=arguments.columns)
-        tables.append(eff[measures_of_table(arguments.measures, eff.measures)] if arguments.measures else eff)
-    return beside(tables, names=(arguments.base, arguments.new))
+    files = (arguments.base, arguments.new)
+    read = (read_system_effectiveness(file, columns=arguments.columns) for file in files)
+    base, new = (select_measures(eff, arguments.measures) for eff in read)
+    eff, answered = beside([base, new], names=files), set(new.queries)
+    lacking = [shown(query) for query in base.queries if query not in answered]
+    if lacking and arguments.missing != "drop":
+        came = f"{len(lacking):,} of {counted(base.n_queries, 'query')} missing: {listed(lacking, most=3)}"
+        raise AdjudgeError(
+            f"{files[1]}: expected all queries of {files[0]}, got {came}; --missing drop leaves them out"
+        )
+    return eff

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from adjudge.checks import DIGITS, SEED, Missing, Ties, Unjudged
 from adjudge.cli.command import command
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 
+_E = TypeVar("_E", bound="Effectiveness | AssessedEffectiveness")
 _EXAMPLES = """examples:
   adjudge score qrels.txt runs/*.txt -m nDCG@10 -m AP
   adjudge score judgments.tsv runs.tsv --scale fine -m "CG@5 nDCG@5 AP(rel=40)@5"
@@ -150,9 +151,23 @@ def read_tables(arguments: argparse.Namespace) -> Effectiveness | AssessedEffect
     given: Any = named[""] if list(named) == [""] else {name or "other": files for name, files in named.items()}
     with kept_warnings():  # they are among the notes
         eff = read_effectiveness(given, columns=arguments.columns, missing="keep")
-        if arguments.measures:
-            eff = eff[measures_of_table(arguments.measures, eff.measures)]
+        eff = select_measures(eff, arguments.measures)
         return complete_cases(eff) if isinstance(eff, Effectiveness) else eff
+
+
+def select_measures(eff: _E, given: Sequence[str] | None) -> _E:
+    """The measures that the options name, if any; one name is that of the measure where no table names it."""
+    from dataclasses import replace
+
+    from adjudge.formats.effectiveness import ONE_MEASURE, UNNAMED
+
+    if not given:
+        return eff
+    names = measures_of_table(given, eff.measures)
+    if eff.measures != (UNNAMED,) or len(names) > 1:
+        return eff[names]  # type: ignore[return-value]
+    notes = tuple(note for note in eff.notes if note != ONE_MEASURE)
+    return replace(eff, measures=tuple(names), notes=notes)
 
 
 def measures_of_table(given: Sequence[str], known: Sequence[str]) -> list[str]:

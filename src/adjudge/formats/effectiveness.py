@@ -13,7 +13,8 @@ with a header. Empty cells, ``NaN``, ``NA`` and ``null`` are missing values. :mo
 other tools write. ``all`` and ``amean`` are no queries but the mean over queries, and are dropped.
 
 Several data sets come in a column, or in a file each. Files that share queries and no cell hold one data set together:
-its systems, or its measures. Where only means of data sets are known, each data set counts as one query.
+its systems, or its measures. Files that have the same queries, systems and measures need names. Where only means of
+data sets are known, each data set counts as one query.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 import glob
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,8 +80,14 @@ _LONG = Schema(
 )
 _INDEX = {*COLUMNS["query"].tiers[0], *COLUMNS["query"].tiers[1], "id", ""}  # names of queries in a wide table
 _OTHERS: dict[Kind, str] = {"judgments": "judgments", "runs": "a run"}
-_MEASURE = "effectiveness"
+UNNAMED = "effectiveness"
+"""What a measure is called that a table does not name."""
 POOLED = "Queries of {} count alike: a data set with more queries counts more."
+ONE_MEASURE = (
+    "Several tables do not name their measure: it is taken to be the same one. "
+    "-m or 'measure' names it; a column 'measure' tells several apart."
+)
+_DISJOINT = "{} share {} and no system: read as one data set; NAME=FILE keeps them apart."
 _MEANS = "Means of data sets: each counts as one query, so that answers are about other data sets."
 _MEAN_NAMES = ("all", "amean")  # trec_eval's, and that of ndeval and gdeval
 _ALL = "{} is the mean over queries and no query: left out."
@@ -151,7 +159,7 @@ def read_effectiveness(
     inputs = {p.table.source.name: p.table.source.sha256 for p in parts if p.table.source is not None}
     provenance = Provenance(tuple(inputs.items()), {} if measure is None else {"measure": measure})
     part = parts[0] if len(parts) == 1 else _merged(parts)
-    notes = tuple(dict.fromkeys(note for each in parts for note in each.notes)) + (_MEANS,) * part.is_means
+    notes = tuple(dict.fromkeys(note for each in (*parts, part) for note in each.notes)) + (_MEANS,) * part.is_means
     axes, arrays = part.axes, part.arrays
     if np.isnan(arrays["value"]).all():
         raise part.table.error("expected effectiveness, got no value at all")
@@ -384,7 +392,7 @@ def _from_long(table: Table, measure: str | None) -> _Part:
         between = pl.format("{}" + _BETWEEN + "{}", columns.pop("dataset"), columns["query"])
         columns["query"] = pl.select(between.alias("query")).to_series()
     keys = [axis for axis in _AXES if axis in columns]
-    defaults = {"system": "run" if table.source is None else table.source.stem, "measure": measure or _MEASURE}
+    defaults = {"system": "run" if table.source is None else table.source.stem, "measure": measure or UNNAMED}
     numbers = {name: columns[name].fill_null(math.nan).to_numpy() for name in columns if name not in keys}
     absent = [pl.lit(name).alias(axis) for axis, name in defaults.items() if axis not in keys]
     axes = [axis for axis in _AXES if axis in keys or axis in defaults]
@@ -462,7 +470,7 @@ def _from_wide(table: Table, measure: str | None) -> _Part:
     if first == systems[0] and _is_numbering(values):
         came = f"the whole numbers of the column {shown(names[first])}"
         raise table.header_error(f"expected effectiveness, got {came}: call it 'query', or number queries before it")
-    axes = {"query": queries, "system": tuple(names[i] for i in systems), "measure": (measure or _MEASURE,)}
+    axes = {"query": queries, "system": tuple(names[i] for i in systems), "measure": (measure or UNNAMED,)}
     return _Part(table, axes, {"value": values[:, :, None]}, notes, is_numbered and not is_means, is_means)
 
 
@@ -539,7 +547,11 @@ def _merged(parts: Sequence[_Part]) -> _Part:
         of, other = (next(p for p in parts if p.is_means == is_means).table for is_means in (True, False))
         came = f"means of data sets in {_name_of(of)} and values of queries in {_name_of(other)}"
         raise of.error(f"expected tables that can be put together, got {came}")
-    if not all(part.has_datasets for part in parts) and not _are_beside(parts):
+    notes: tuple[str, ...] = (ONE_MEASURE,) if sum(part.axes["measure"] == (UNNAMED,) for part in parts) > 1 else ()
+    if _are_beside(parts):
+        notes += _note_disjoint(parts)
+    elif not all(part.has_datasets for part in parts):
+        _refuse_same_cells(parts)
         stems = ["table" if p.table.source is None else p.table.source.stem for p in parts]
         stems = [f"{stem}-{i + 1}" if stems.count(stem) > 1 else stem for i, stem in enumerate(stems)]
         parts = [part if part.has_datasets else part.of(stem) for part, stem in zip(parts, stems, strict=True)]
@@ -561,7 +573,7 @@ def _merged(parts: Sequence[_Part]) -> _Part:
             block = arrays[kind][cells]
             arrays[kind][cells] = np.where(np.isnan(block), part.arrays[kind], block)
     axes = {axis: tuple(known) for axis, known in names.items()}
-    return _Part(replace(parts[0].table, source=None), axes, arrays, is_means=parts[0].is_means)
+    return _Part(replace(parts[0].table, source=None), axes, arrays, notes, is_means=parts[0].is_means)
 
 
 def _without_known_means(parts: list[_Part]) -> list[_Part]:
@@ -606,6 +618,28 @@ def _are_beside(parts: Sequence[_Part]) -> bool:
                 return False
             seen.setdefault(key, []).append(queries)
     return len(shared) == len(parts)
+
+
+def _note_disjoint(parts: Sequence[_Part]) -> tuple[str, ...]:
+    """A note where tables of several systems each are one data set, and share no system: they may be two."""
+    several = [(part, set(part.axes["system"])) for part in parts if len(part.axes["system"]) > 1]
+    apart = [part for part, own in several if all(own is other or own.isdisjoint(other) for _, other in several)]
+    times = Counter(query for part in apart for query in part.axes["query"])
+    n_shared = sum(n > 1 for n in times.values())
+    named = listed([_name_of(part.table) for part in apart], most=5)
+    return (_DISJOINT.format(named, counted(n_shared, "query")),) if n_shared else ()
+
+
+def _refuse_same_cells(parts: Sequence[_Part]) -> None:
+    """Refuse tables with the same queries, systems and measures as another: hardly two data sets, perhaps measures."""
+    seen: dict[tuple[frozenset[str], ...], _Part] = {}
+    for part in parts:
+        other = seen.setdefault(tuple(frozenset(names) for names in part.axes.values()), part)
+        if other is not part and not part.has_datasets:
+            raise part.table.error(
+                f"expected other queries or systems than those of {_name_of(other.table)}, got the same. Data sets "
+                "take names (NAME=FILE); measures are read one at a time, or from a table with a column 'measure'"
+            )
 
 
 def _split_names(named: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

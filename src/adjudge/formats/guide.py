@@ -46,9 +46,9 @@ of the server. Before the `=` may be any name above that means nothing else: `--
 _EFFECTIVENESS = """
 ## Effectiveness
 
-`score`, `compare`, `report`, `plan` and `experiment` take `--effectiveness [NAME=]FILE...` instead of judgments and
-runs; in Python their functions take a file, a data frame or a list of these where they take effectiveness.
-Recognised are:
+`score`, `compare`, `report`, `plan`, `leaderboard` and `experiment` take `--effectiveness [NAME=]FILE...` instead of
+judgments and runs; in Python their functions take a file, a data frame or a list of these where they take
+effectiveness. Recognised are:
 
 | what | shape |
 |---|---|
@@ -64,7 +64,8 @@ Recognised are:
 | MTEB | result files of tasks (means), in `results/ORG__MODEL/REVISION/TASK.json`; `load_results().to_dataframe()` |
 
 Several data sets come in a column `dataset`, or in a file each, named by `NAME=` or after the file. Files that share
-queries and no value are one data set together, such as a file per system. Where a file has means only, each data set
+queries and no value are one data set together, such as a file per system. Files with the same queries and systems need
+`NAME=` if they are data sets, and a column `measure` if they are measures. Where a file has means only, each data set
 counts as one query. `all` and `amean` are no queries, but the mean over queries.
 
 Missing cells are named, and complete cases are left: systems that lack a whole data set are left out, then measures

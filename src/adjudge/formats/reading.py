@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import logging
 import os
 import re
 from bisect import bisect_left
@@ -84,7 +85,7 @@ Inputs = list[tuple[str, str]]
 Note = Callable[[str], None]
 Progress = Callable[[int, int], None]
 
-_IR_DATASETS = "ir_datasets:"
+IR_DATASETS = "ir_datasets:"
 _OTHERS: dict[Kind, tuple[Kind, str]] = {"judgments": ("runs", "a run"), "runs": ("judgments", "judgments")}
 _ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice", "citation", "makefile"}
 _NO_DATA = {".md", ".rst", ".pdf", ".html", ".htm", ".tex", ".bib", ".log", ".py", ".ipynb", ".sh", ".png", ".jpg"}
@@ -337,8 +338,8 @@ def _judgment_tables(given: object, format_name: str | None, inputs: Inputs) -> 
 
     The second column of most qrels is always 0 and means nothing, but only all files together show it.
     """
-    if isinstance(given, str) and given.startswith(_IR_DATASETS):
-        given = _records_of_dataset(given, inputs)
+    if isinstance(given, str) and given.startswith(IR_DATASETS):
+        given = records_of_dataset(given, inputs)
     tables = list(_tables(given, "judgments", format_name, inputs))
     found: set[str] = set()
     for table in tables:
@@ -352,24 +353,42 @@ def _judgment_tables(given: object, format_name: str | None, inputs: Inputs) -> 
     ]
 
 
-def _records_of_dataset(name: str, inputs: Inputs) -> list[Any]:
+def records_of_dataset(name: str, inputs: Inputs) -> list[Any]:
     """The judgments of ``ir_datasets:ID``, which that package downloads where it has not done so before."""
     need("datasets", f"{name} needs")
     import ir_datasets
 
+    logger = logging.getLogger("ir_datasets")
+    logger.addFilter(_is_no_download_error)
     try:
-        dataset = ir_datasets.load(name.removeprefix(_IR_DATASETS))
+        dataset = ir_datasets.load(name.removeprefix(IR_DATASETS))
         if not dataset.has_qrels():
             raise InputError("expected a data set with judgments, got one without", source=name)
         records = list(dataset.qrels_iter())
     except KeyError:
         raise InputError("expected the id of a data set of ir_datasets, got an unknown one", source=name) from None
     except (OSError, RuntimeError) as error:
+        if addresses := _addresses(error):
+            raise InputError(f"could not be downloaded from {listed(addresses, 'or')}", source=name) from None
         raise InputError(f"cannot be read: {shown(error, 200)}", source=name) from None
+    finally:
+        logger.removeFilter(_is_no_download_error)
     if not records:
         raise InputError("expected judgments, got none", source=name)
     inputs.append((name, hashlib.sha256("\n".join(map(str, records)).encode()).hexdigest()))
     return records
+
+
+def _is_no_download_error(record: logging.LogRecord) -> bool:
+    """Whether a line of ir_datasets is to be shown: errors of downloads are said once, where all of them fail."""
+    return not record.getMessage().startswith(("download error", "Download failed"))
+
+
+def _addresses(error: Exception) -> list[str]:
+    """Where a download was tried: ir_datasets tells it of several places, the error of requests of a single one."""
+    tried = error.args[1] if len(error.args) == 2 and isinstance(error.args[1], list) else []
+    places = [place for place, _ in tried] or [getattr(error, "request", None)]
+    return [place.url for place in places if hasattr(place, "url")]
 
 
 def _metadata_table(given: object, format_name: str | None, inputs: Inputs) -> Table:

@@ -10,7 +10,9 @@ difference, new less base, on the queries that both have:
 
 Both are one-sided paired tests of the new system against the base less the margin, at the level 1 - confidence, by any
 paired test that :func:`adjudge.compare` has. By t they agree with the interval of d at the confidence 2 c - 1: its
-upper end is below -m, or its lower end above.
+upper end is below -m, or its lower end above. Where the p-values of k measures are corrected, intervals are at the
+confidence 1 - 2 (1 - c) / k, so that by t and Holm's or Bonferroni's correction the gate of the first question fails
+exactly where an interval lies below -m.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class GateMeasure:
-    """What the gate finds under one measure; p-values are corrected for the number of measures.
+    """What the gate finds under one measure; p-values and intervals are corrected for the number of measures.
 
     ``p_worse`` is small where the new system is worse by more than the margin, ``p_no_worse`` where it is not.
     ``detectable`` and ``queries_needed`` are those of a t test with the spread that was observed, and not known where
@@ -81,6 +83,7 @@ class Gate(Result):
 
     base: str
     new: str
+    n_queries_given: int
     measures: tuple[GateMeasure, ...]
     require: Require
     margin: float
@@ -94,7 +97,7 @@ class Gate(Result):
     row_type = GateMeasure
     rows_name = "measures"
     fact_names = (
-        "passed", "base", "new", "require", "margin", "confidence", "power", "test", "correction",
+        "passed", "base", "new", "n_queries_given", "require", "margin", "confidence", "power", "test", "correction",
     )  # fmt: skip
 
     def _rows(self) -> tuple[GateMeasure, ...]:
@@ -111,26 +114,41 @@ class Gate(Result):
     @property
     def title(self) -> str:
         """The verdict in a sentence."""
+        n, given = min(row.n_queries for row in self.measures), counted(self.n_queries_given, "query")
+        where = f"all {given}" if n == self.n_queries_given else f"the {n:,} of {given} that both have"
+        if self.passed and all(row.difference == 0 and math.isnan(row.detectable) for row in self.measures):
+            return f"PASSED: {self.new} has the same effectiveness as {self.base} on {where}."
         by = f" by more than {self.margin:g}" if self.margin else ""
-        about = f"{self.base}{by}, with {percent(self.confidence)} confidence"
+        about = f"{self.base}{by}" if n == self.n_queries_given else f"{self.base}{by} on {where}"
+        sure = f"with {percent(self.confidence)} confidence"
         shown = {row.verdict for row in self.measures}
         if "worse" in shown:
-            said = f"is worse than {about}"
+            said = f"is worse than {about}, {sure}"
         elif shown == {"no worse"}:
-            said = f"is no worse than {about}"
+            said = f"is no worse than {about}, {sure}"
         elif self.require == "no-worse":
-            said = f"is not shown to be no worse than {about}"
+            said = f"may be worse than {about}: that is not ruled out {sure}"
         else:
-            said = f"is not shown to be worse than {about}, nor to be no worse"
+            said = f"is not shown to be worse than {about}, {sure}, but may be"
         return f"{'PASSED' if self.passed else 'FAILED'}: {self.new} {said}."
+
+    @property
+    def _is_corrected(self) -> bool:
+        return len(self.measures) > 1 and self.correction != "none"
+
+    def _interval(self, noun: str = "interval") -> str:
+        """What the intervals are."""
+        level = 1 - 2 * _level(self.confidence, self.correction, len(self.measures))
+        return f"{percent(round(level, 4))} {noun}{'' if self.test == 't' else ' by t'}"
 
     def sentence(self, row: GateMeasure) -> str:
         """The numbers of a measure in a line."""
-        ends = f"{percent(2 * self.confidence - 1)} interval {row.low:+.4f} to {row.high:+.4f}"
-        p = f"one-sided p: {shown_p(row.p_worse)} (worse), {shown_p(row.p_no_worse)} (no worse)"
+        ends = f"{self._interval()} {row.low:+.4f} to {row.high:+.4f}"
+        p = f"one-sided p{f' ({self.correction})' if self._is_corrected else ''}"
         return (
             f"{row.measure}: {row.base:.4f} -> {row.new:.4f}, difference {row.difference:+.4f} ({ends}); "
-            f"{p}; {self.test} test, {counted(row.n_queries, 'query')}."
+            f"{p}: {shown_p(row.p_worse)} (worse), {shown_p(row.p_no_worse)} (no worse); "
+            f"{self.test} test, {counted(row.n_queries, 'query')}."
         )
 
     def outlook(self) -> str:
@@ -157,10 +175,10 @@ class Gate(Result):
         return [self.title, *map(self.sentence, self.measures), self.outlook()]
 
     def _notes(self) -> list[str]:
-        several = len(self.measures) > 1 and self.correction != "none"
-        level = percent(2 * self.confidence - 1)
-        how = f"{self.test} test, one-sided; {level} intervals" + (f"; {self.correction} correction" if several else "")
-        return [f"{how}.", self.outlook(), *self.notes]
+        correction = f", {self.correction} correction" if self._is_corrected else ""
+        together = ", for all measures at once" if self._is_corrected else ""
+        how = f"{self.test} test, one-sided{correction}; {self._interval('intervals')}{together}."
+        return [how, self.outlook(), *self.notes]
 
     def _facts(self) -> dict[str, Any]:
         return {**super()._facts(), "lines": self.lines(), "provenance": self.provenance.to_dict()}
@@ -178,7 +196,7 @@ class Gate(Result):
             if not row.passed:
                 failure = Tree.SubElement(case, "failure", {"message": self.title, "type": row.verdict})
                 failure.text = self.sentence(row)
-            Tree.SubElement(case, "system-out").text = f"{self.sentence(row)}\n{self.outlook()}"
+            Tree.SubElement(case, "system-out").text = "\n".join((self.sentence(row), self.outlook(), *self.notes))
         Tree.indent(top)
         text = _NOT_XML.sub("\ufffd", Tree.tostring(top, encoding="unicode"))
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -219,8 +237,9 @@ def gate(
     0. ``test`` is a paired test, one-sided.
 
     Where any measure can fail the gate, p-values get a ``correction`` for their number, Holm's if nothing else is said,
-    so that a false alarm is as rare as ``confidence`` says. Where every measure must be shown to be no worse, none is
-    needed: passing by mistake then takes a mistake under the measure that is worse.
+    so that a false alarm is as rare as ``confidence`` says, and intervals hold for all of them at once. Where every
+    measure must be shown to be no worse, none is needed: passing by mistake then takes a mistake under the measure that
+    is worse.
 
     ``queries_needed`` says how many queries decide with probability ``power`` if the true difference is the one
     observed; None where the verdict is clear, and where that is more than ten million.
@@ -241,7 +260,7 @@ def gate(
     pair = eff.select(systems=[base, new])
     used = correction or ("holm" if require == "not-shown-worse" else "none")
     correct, alpha = CORRECTIONS[used], 1 - confidence
-    level = alpha / len(eff.measures) if used != "none" else alpha
+    level = _level(confidence, used, len(eff.measures))
     matrices = [pair.matrix(name) for name in pair.measures]
 
     def p_values(alternative: Alternative) -> Floats:
@@ -258,7 +277,13 @@ def gate(
     about = () if estimand == MEAN else (f"The {test} test is about the {estimand}, not the mean.",)
     settings = {"require": require, "margin": margin, "confidence": confidence, "test": test, "correction": used}
     provenance = eff.provenance.with_settings(**settings, power=power, seed=seed)
-    return Gate(base, new, rows, require, margin, confidence, power, test, used, (*eff.notes, *about), provenance)
+    notes = (*eff.notes, *about)
+    return Gate(base, new, eff.n_queries, rows, require, margin, confidence, power, test, used, notes, provenance)
+
+
+def _level(confidence: float, correction: str, n_measures: int) -> float:
+    """The level of a one-sided test of one measure among several: Bonferroni's where p-values are corrected."""
+    return (1 - confidence) / (1 if correction == "none" else n_measures)
 
 
 def _names(eff: Effectiveness, base: str | None, new: str | None) -> tuple[str, str]:
@@ -289,7 +314,7 @@ def _measured(
 ) -> GateMeasure:
     """What is shown under a measure; ``level`` is that of a single test among several."""
     both = np.isfinite(matrix).all(axis=1)
-    effect = effect_sizes(matrix[:, ::-1], confidence=1 - 2 * alpha, systems=("new", "base")).of("new", "base")
+    effect = effect_sizes(matrix[:, ::-1], confidence=1 - 2 * level, systems=("new", "base")).of("new", "base")
     sd = float(paired_moments(matrix, ("base", "new")).sd[0, 1])
     verdict: Any = "worse" if p[0] <= alpha else "no worse" if p[1] <= alpha else "undecided"
     return GateMeasure(

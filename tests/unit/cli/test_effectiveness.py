@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.unit.cli.conftest import Terminal
+from tests.unit.cli.conftest import Terminal, typed
 
 import adjudge as aj
 
@@ -54,11 +54,28 @@ def test_score_and_compare_say_the_same_of_runs_and_of_their_table(
 ) -> None:
     test = ("--test", "t") if command == "compare" else ()
     of_runs = cli.json(command, *RUNS, *test)
-    measure = ("-m", MEASURE) if tables != ("wide.csv",) else ()
-    of_table = cli.json(command, "--effectiveness", *tables, *SCALE, *measure, *test)
-    users = ("noticeable", "verdict", "p_equivalence", "prefer", "cannot_tell", "prefer_other")
-    unknown = users if tables == ("wide.csv",) else ()  # it does not name its measure
-    assert strip(of_table, *unknown) == strip(of_runs, *unknown)
+    of_table = cli.json(command, "--effectiveness", *tables, *SCALE, "-m", MEASURE, *test)
+    assert strip(of_table) == strip(of_runs)
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "plan", "leaderboard", "report", "experiment tests"])
+def test_one_measure_names_that_of_a_table_that_does_not(command: str, here: Path, cli: Terminal) -> None:
+    quick = {"plan": "--interval none", "report": "--section overview", "experiment tests": "--trials 2 --test t"}
+    cli.out(*typed(f"{command} --effectiveness wide.csv -m {MEASURE} {quick.get(command, '')} -o said.json"))
+    said = Path("said.json").read_text()
+    assert MEASURE in said.replace(f"-m {MEASURE}", "")  # besides the command
+    assert "No measure is called 'AP'. Known: CG@5." in cli.refused(*typed("score --effectiveness long.csv -m AP"))
+    assert "No measure is called" in cli.refused(*typed("score --effectiveness wide.csv -m 'AP RR'"))
+
+
+def test_tables_that_do_not_name_their_measure_are_said_to_be_taken_for_one(here: Path, cli: Terminal) -> None:
+    lines = Path("wide.csv").read_text().splitlines()
+    for name, rows in (("first", lines[1:6]), ("second", lines[6:])):
+        Path(f"{name}.csv").write_text("\n".join([lines[0], *rows]) + "\n")
+    note = "Several tables do not name their measure: it is taken to be the same one."
+    given = ("score", "--effectiveness", "first.csv", "second.csv")
+    assert any(text.startswith(note) for text in cli.json(*given)["notes"])
+    assert not any(text.startswith(note) for text in cli.json(*given, "-m", MEASURE)["notes"])
 
 
 def test_plan_says_the_same_of_runs_and_of_their_table(here: Path, cli: Terminal) -> None:
@@ -133,6 +150,10 @@ def test_missing_cells_are_named_below_the_table(here: Path, cli: Terminal) -> N
         (("compare", *RUNS, "--effectiveness", "long.csv"), "expected judgments and runs, or --effectiveness"),
         (("score", "--effectiveness", "long.csv", "--missing", "drop"), "--missing is for judgments and runs"),
         (("report", "--effectiveness", "long.csv", "--experts", "x"), "--experts is for judgments and runs"),
+        (
+            ("score", "--effectiveness", "wide.csv", "same.csv", "-m", "AP"),
+            "same.csv: expected other queries or systems",
+        ),
         (("score", "--effectiveness", "=long.csv"), "expected FILE or NAME=FILE, got '=long.csv'"),
         (("score", "--effectiveness", "long.csv", "-m", "nDCG@7"), "No measure is called 'nDCG@7'"),
         (
@@ -147,6 +168,7 @@ def test_missing_cells_are_named_below_the_table(here: Path, cli: Terminal) -> N
 def test_what_tables_cannot_do_is_refused_in_one_line(
     words: tuple[str, ...], message: str, here: Path, cli: Terminal
 ) -> None:
+    Path("same.csv").write_bytes(Path("wide.csv").read_bytes())
     Path("twice.csv").write_text("system,query,value\na,1,0.5\na,1,0.6\nb,1,0.5\nb,1,0.7\n")
     Path("old.csv").write_text("query,a,b\n1,0.5,0.6\n2,0.3,0.4\n")
     Path("new.csv").write_text("query,c,d\n7,0.5,0.6\n8,0.3,0.4\n")

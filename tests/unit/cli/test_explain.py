@@ -59,6 +59,15 @@ def test_the_smallest_number_of_changes_is_none(cli: Terminal) -> None:
     assert [row["changes"] for row in said["explanations"]] == [[]]
 
 
+def test_at_most_six_digits_are_printed_of_a_number_that_has_more(cli: Terminal) -> None:
+    found = cli.out(*typed("explain run --judgments qrels -m RR --value 0.123456789012345678"))
+    assert found.startswith("RR = 0.123457: none of")
+    assert "By Adjudge's own conventions it is 0.500000." in found  # (1 + .5 + 0) / 3
+    assert "By Adjudge's own conventions it is 0.5000." in cli.out(
+        *typed("explain run --judgments qrels -m RR --value .7")
+    )
+
+
 def test_a_number_in_per_cent_is_recognised(cli: Terminal) -> None:
     said = cli.json(*typed("explain run --judgments qrels -m RR --value 50.0"))
     assert [row["changes"] for row in said["explanations"]] == [["number in per cent"]]

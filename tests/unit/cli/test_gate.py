@@ -30,6 +30,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("other.csv").write_text("query,AP\nq0,0.5\nq1,0.5\n")
     Path("many.csv").write_text("query,mine,yours\nq0,0.5,0.5\nq1,0.5,0.25\n")
     Path("few.csv").write_text("query,RR\nq0,0.5\nq1,\nelsewhere,1\n")
+    for name in ("good", "fair"):
+        Path(f"{name}-wide.csv").write_text(Path(f"{name}.csv").read_text().replace("RR", "mine"))
+    Path("most.csv").write_text("\n".join(Path("good.csv").read_text().splitlines()[:25]) + "\n")
     Path("qrels").write_text("".join(f"q{q} 0 r 1\n" for q in range(30)))
     return tmp_path
 
@@ -53,6 +56,28 @@ def test_tables_of_effectiveness_decide_as_runs_do(cli: Terminal) -> None:
     assert (by_runs["passed"], by_runs["measures"][0]["verdict"]) == (False, "worse")
 
 
+def test_a_measure_that_tables_do_not_name_is_named_by_an_option(cli: Terminal) -> None:
+    named = json.loads(cli(*typed("gate good.csv fair.csv --json")).out)
+    given = json.loads(cli(*typed("gate good-wide.csv fair-wide.csv -m RR --json")).out)
+    assert given["measures"] == named["measures"]
+
+
+@pytest.mark.parametrize("option", ["", "--missing error"])
+def test_a_table_that_lacks_queries_of_the_base_does_not_pass(cli: Terminal, option: str) -> None:
+    assert cli.refused(*typed(f"gate good.csv most.csv {option}")) == (
+        "adjudge: most.csv: expected all queries of good.csv, got 6 of 30 queries missing: 'q24', 'q25', 'q26' and 3 "
+        "more; --missing drop leaves them out\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["gate good.csv most.csv --missing drop", "gate most.csv good.csv"])
+def test_queries_that_are_dropped_are_in_the_verdict(cli: Terminal, command: str) -> None:
+    said = cli(*typed(command))
+    assert said.code == 0
+    assert said.out.splitlines()[0].endswith("on the 24 of 30 queries that both have.")
+    assert "6 queries of 30 left out, as a system lacks them: 'q24', 'q25', 'q26' and 3 more." in said.err
+
+
 def test_it_writes_junit_and_markdown(cli: Terminal) -> None:
     said = cli(*typed("gate good.run fair.run --judgments qrels -m 'RR P@1' --junit gate.xml --markdown -"))
     assert said.code == 1
@@ -71,7 +96,10 @@ def test_it_writes_junit_and_markdown(cli: Terminal) -> None:
         ("gate good.csv bad.csv --scale broad", "--scale is for judgments and runs, not for tables of effectiveness"),
         ("gate good.csv other.csv", "expected tables with a measure in common, got RR and AP"),
         ("gate good.csv many.csv", "many.csv: expected effectiveness of one system, got 2"),
-        ("gate good.csv few.csv", "systems 'few.csv' and 'good.csv' share 1 query, a comparison needs at least 2"),
+        (
+            "gate good.csv few.csv --missing drop",
+            "systems 'few.csv' and 'good.csv' share 1 query, a comparison needs at least 2",
+        ),
         ("gate good.csv bad.csv --require no-worse", "needs a 'margin' above 0"),
         ("gate good.csv bad.csv --confidence 0.4", "'confidence' must be in (0.5, 1), got 0.4"),
         ("gate good.csv bad.csv --test tukey", "No test is called 'tukey'"),

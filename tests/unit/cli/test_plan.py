@@ -249,7 +249,7 @@ def test_power_is_planned_beside_it(cli: Terminal) -> None:
         (["--effectiveness", "runs.txt"], "runs.txt:1: expected effectiveness, but this looks like a run"),
         (["--effectiveness", "one.csv"], "one.csv:1: expected effectiveness, but this looks like judgments"),
         (["--effectiveness", "nowhere.csv"], "nowhere.csv: cannot be read: no such file or directory"),
-        ([*TABLE, "-m", "AP"], "No measure is called 'AP'. Known: effectiveness."),
+        ([*TABLE, "-m", "AP RR"], "No measure is called 'AP'. Known: effectiveness."),
         ([*TABLE, "-m", ""], "expected a measure, got an empty"),
         ([*TABLE, "--cutoff", "3"], "--cutoff and --systems need runs, not a table of effectiveness"),
         ([*TABLE, "--systems", "9"], "--cutoff and --systems need runs, not a table of effectiveness"),

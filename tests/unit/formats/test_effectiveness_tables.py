@@ -327,7 +327,7 @@ def test_data_sets_come_in_a_column_or_in_a_file_each(write: Write) -> None:
     wide = "task,query,a,b\nx,1,0.1,0.2\ny,1,0.3,0.4\n"
     files = [write("query,a,b\n1,0.1,0.2\n", "x.csv"), write("query,a,b\n1,0.3,0.4\n", "y.csv")]
     frames = {"x": pl.DataFrame({"a": [0.1], "b": [0.2]}), "y": pl.DataFrame({"a": [0.3], "b": [0.4]})}
-    for given in (write(long), write(wide), files, {"x": files[0], "y": [files[1]]}, frames):
+    for given in (write(long), write(wide), {"x": files[0], "y": [files[1]]}, frames):
         eff = plain(given)
         first = "q1" if given is frames else "1"
         assert (eff.queries, eff.datasets) == ((f"x/{first}", f"y/{first}"), ("x", "y"))
@@ -347,6 +347,37 @@ def test_files_that_share_queries_but_no_cell_are_one_data_set(write: Write) -> 
     systems = [write(f"query,{name}\n1,0.1\n2,0.3\n", f"{name}.csv") for name in "ab"]
     eff = plain(systems)
     assert (eff.queries, eff.systems, eff.datasets) == (("1", "2"), ("a", "b"), ())
+
+
+@pytest.mark.parametrize("data", ["query,a,b\n1,0.1,0.2\n2,0.3,0.3\n", "a,b\n0.1,0.2\n0.3,0.3\n"])
+def test_files_with_the_same_queries_and_systems_are_data_sets_only_by_name(data: str, write: Write) -> None:
+    paths = [write(data, "x.csv"), write(data.replace("0.3", "0.5"), "y.csv")]
+    with pytest.raises(
+        InputError, match=r"y.csv: expected other queries or systems than those of .*x.csv, got the same"
+    ):
+        read_effectiveness(paths)
+    assert plain(dict(zip("xy", paths, strict=True))).datasets == ("x", "x", "y", "y")
+
+
+def test_several_tables_that_name_no_measure_are_taken_to_have_one_and_that_is_said(write: Write) -> None:
+    given = {"x": write("query,a,b\n1,0.1,0.2\n", "x.csv"), "y": write("query,a,b\n1,0.3,0.4\n", "y.csv")}
+    note = "Several tables do not name their measure: it is taken to be the same one."
+    assert [text for text in plain(given).notes if text.startswith(note)]
+    for named in (plain(given, measure="AP"), plain(given["x"])):
+        assert not [text for text in named.notes if text.startswith(note)]
+
+
+def test_files_that_share_queries_and_no_system_are_said_to_be_read_as_one_data_set(write: Write) -> None:
+    first, second = (write(f"query,{names}\n1,0.1,0.2\n2,0.1,0.2\n{q},0.3,0.4\n", f"{names[0]}.csv")
+                     for names, q in (("a,b", 3), ("c,d", 4)))  # fmt: skip
+    alone = write("query,e\n1,0.1\n2,0.3\n", "e.csv")
+    with pytest.warns(AdjudgeWarning, match="missing"):
+        notes = plain([first, second, alone]).notes
+    assert f"{first} and {second} share 2 queries and no system: read as one data set; NAME=FILE keeps them apart." in (
+        notes
+    )
+    with pytest.warns(AdjudgeWarning, match="missing"):
+        assert not any("no system" in note for note in plain([first, alone]).notes)
 
 
 def test_queries_without_names_are_never_those_of_another_file(write: Write) -> None:

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import adjudge as aj
-from adjudge.errors import AdjudgeError, AdjudgeWarning, MissingPackageError
+from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError, MissingPackageError
 from adjudge.formats import read_effectiveness
 
 QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}, "q10": {"d3": 1}}
@@ -234,6 +234,7 @@ def test_ids_of_ir_datasets_are_judgments(tmp_path: Path) -> None:
     collection = aj.read(files, f"ir_datasets:{name}")
     assert aj.evaluate(collection, "AP").mean() == aj.evaluate(aj.read(files, qrels), "AP").mean()
     assert collection.provenance.inputs[0][0] == f"ir_datasets:{name}"
+    assert aj.explain(files[0], f"ir_datasets:{name}", "AP", value="0.833333").rows[0].changes == ()  # (1 + .5 + 1) / 3
 
 
 @pytest.mark.parametrize(
@@ -247,6 +248,22 @@ def test_ids_without_judgments_are_refused(name: str, message: str) -> None:
     pytest.importorskip("ir_datasets")
     with pytest.raises(AdjudgeError, match=message):
         aj.read(RUNS, f"ir_datasets:{name}")
+
+
+def test_a_download_that_fails_is_a_line_that_says_from_where(capsys: pytest.CaptureFixture[str]) -> None:
+    ir_datasets = pytest.importorskip("ir_datasets")
+    from ir_datasets.formats import TrecQrels
+    from ir_datasets.util import Download, RequestsDownload
+
+    first, second = (f"http://127.0.0.1:9/{name}" for name in ("qrels", "mirror"))  # nobody listens there
+    for name, places in (("one", [first]), ("two", [first, second])):
+        download = Download([RequestsDownload(url) for url in places])
+        if f"adjudge-tests/{name}" not in ir_datasets.registry:
+            dataset = ir_datasets.Dataset(TrecQrels(download, {0: "no"}))
+            ir_datasets.registry.register(f"adjudge-tests/{name}", dataset)
+        with pytest.raises(InputError, match=f"{name}: could not be downloaded from {' or '.join(places)}$"):
+            aj.read(RUNS, f"ir_datasets:adjudge-tests/{name}")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_without_ir_datasets_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,78 @@ def test_p_values_and_intervals_are_those_of_scipy(seed: int, mean: float, margi
     assert found.verdict == by_interval
 
 
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.floats(-0.08, 0.04), min_size=2, max_size=4),
+    st.sampled_from([0.0, 0.02]),
+    st.sampled_from(["holm", "bonferroni"]),
+)
+@settings(max_examples=25)
+def test_of_several_measures_the_gate_fails_exactly_where_an_interval_lies_below_the_margin(
+    seed: int, means: list[float], margin: float, correction: str
+) -> None:
+    drawn = [_differences(seed + i, mean) for i, mean in enumerate(means)]
+    found = aj.gate(_eff(*drawn), margin=margin, correction=correction)
+    level = 1 - 2 * 0.05 / len(drawn)
+    intervals = [stats.ttest_1samp(d, 0).confidence_interval(level) for d in drawn]
+    assert [(row.low, row.high) for row in found] == [pytest.approx((each.low, each.high)) for each in intervals]
+    assert found.passed is not any(each.high < -margin for each in intervals)
+
+
+@pytest.mark.parametrize(("test", "by"), [("t", ""), ("wilcoxon", " by t")])
+def test_corrected_p_values_and_their_intervals_are_said_to_be(test: str, by: str) -> None:
+    both = aj.gate(_eff(_differences(1, -0.02), _differences(2, -0.02)), test=test)
+    for line in both.lines()[1:3]:
+        assert f"(95 % interval{by} " in line
+        assert "one-sided p (holm): " in line
+    said = f"{test} test, one-sided, holm correction; 95 % intervals{by}, for all measures at once."
+    assert said in both.to_markdown()
+    alone = aj.gate(_eff(_differences(1, -0.02)), test=test)
+    assert f"(90 % interval{by} " in alone.lines()[1]
+    assert "one-sided p: " in alone.lines()[1]
+
+
+@pytest.mark.parametrize(
+    ("mean", "require", "verdict"),
+    [
+        (-0.02, "not-shown-worse", "PASSED: young is not shown to be worse than old by more than 0.02, with 95 % "
+         "confidence, but may be."),
+        (-0.02, "no-worse", "FAILED: young may be worse than old by more than 0.02: that is not ruled out with 95 % "
+         "confidence."),
+        (0.1, "no-worse", "PASSED: young is no worse than old by more than 0.02, with 95 % confidence."),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_a_sentence(mean: float, require: str, verdict: str) -> None:
+    d = np.tile([-0.3, 0.3], 20) + mean
+    assert aj.gate(_eff(d), margin=0.02, require=require).title == verdict  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.01])
+def test_where_nothing_changed_the_verdict_says_so(margin: float) -> None:
+    same, other = np.zeros(20), _differences(2, 0.0, 20)
+    assert aj.gate(_eff(same, same), margin=margin).title == (
+        "PASSED: young has the same effectiveness as old on all 20 queries."
+    )
+    assert "same effectiveness" not in aj.gate(_eff(same, other), margin=margin).title
+    few = aj.gate(_eff(np.zeros(3)), margin=0.01, require="no-worse", test="sign")
+    assert few.title.startswith("FAILED: young may be worse")
+
+
+def test_queries_that_a_system_lacks_are_in_the_verdict_everywhere() -> None:
+    eff = _eff(_differences(1, -0.2))
+    eff.values[:4, 1] = np.nan
+    lacking = replace(eff, notes=("Left out.",))
+    found = aj.gate(lacking, margin=0.01)
+    title = "FAILED: young is worse than old by more than 0.01 on the 36 of 40 queries that both have, with 95 %"
+    assert found.title.startswith(title)
+    assert title in found.to_markdown()
+    (case,) = Tree.fromstring(found.to_junit()).iter("testcase")
+    assert str(case.find("failure").get("message")).startswith(title)  # type: ignore[union-attr]
+    assert str(case.findtext("system-out")).endswith("\nLeft out.")
+    eff.values[:, 1] = np.where(np.isnan(eff.values[:, 1]), np.nan, eff.values[:, 0])
+    assert aj.gate(eff).title.endswith("has the same effectiveness as old on the 36 of 40 queries that both have.")
+
+
 @pytest.mark.parametrize(
     ("mean", "not_shown_worse", "no_worse"), [(-0.2, False, False), (-0.02, True, False), (0.1, True, True)]
 )

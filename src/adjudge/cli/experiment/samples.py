@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.options import read_collection
 from adjudge.cli.output import command_line, progress, with_inputs
-from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, measures_of_table, named_tables
+from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, named_tables, select_measures
 from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 _THESIS_CUTOFF = 5
-_UNNAMED = "effectiveness"  # what a measure is called that a table does not name
 
 
 def add_samples(parser: argparse.ArgumentParser) -> None:
@@ -97,8 +96,8 @@ def _settings(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _read_tables(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effectiveness]]:
-    """Tables of effectiveness; a measure that a table does not name is called as its file, unless the collection is."""
-    from adjudge.formats import read_effectiveness
+    """Tables of effectiveness; a measure that nobody names is called as its file, unless the collection is."""
+    from adjudge.formats.effectiveness import UNNAMED, read_effectiveness
     from adjudge.model.effectiveness import Effectiveness
 
     named = list(named_tables(arguments.effectiveness))
@@ -108,9 +107,10 @@ def _read_tables(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effe
             raise AdjudgeError(
                 f"{file}: expected effectiveness of one assessor or of all together, got a column of them"
             )
-        if eff.measures == (_UNNAMED,) and not name:
+        eff = select_measures(eff, arguments.measures)
+        if eff.measures == (UNNAMED,) and not name:
             eff = replace(eff, measures=(os.path.splitext(os.path.basename(file))[0],))
-        yield name, "", eff[measures_of_table(arguments.measures, eff.measures)] if arguments.measures else eff
+        yield name, "", eff
 
 
 def _evaluated(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effectiveness]]:

@@ -19,7 +19,9 @@ def _add_number(parser: argparse.ArgumentParser) -> None:
     from adjudge.explaining import CHANGES
 
     parser.add_argument("runs", metavar="RUN", help="file with the run that both tools evaluated")
-    parser.add_argument("--judgments", metavar="FILE", required=True, help="file with judgments (qrels)")
+    parser.add_argument(
+        "--judgments", metavar="FILE", required=True, help="file with judgments (qrels), or ir_datasets:ID"
+    )
     parser.add_argument("-m", "--measure", help="the measure (default: the one of the other tool's output)")
     number = parser.add_mutually_exclusive_group(required=True)
     number.add_argument("--value", metavar="NUMBER", help="the other tool's number, with all digits that it printed")
