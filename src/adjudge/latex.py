@@ -211,10 +211,11 @@ def with_characters(body: str) -> str:
 
 _PREAMBLE = r"""\ifdefined\Uchar\else\usepackage[T1]{fontenc}\fi % else LuaLaTeX, which needs no encoding
 \ifdefined\pdfgentounicode\input{glyphtounicode}\pdfgentounicode=1 \fi % text that is copied is what it reads
-\usepackage{lmodern,textcomp,booktabs,graphicx}
+\usepackage{lmodern,textcomp,booktabs,graphicx,float}
 \usepackage[tableposition=top,font=small]{caption}
+\floatplacement{table}{H}\floatplacement{figure}{H} % where they are spoken of
 \makeatletter
-\def\fps@table{htbp}\def\fps@figure{htbp} % near where they are spoken of
+\if@twocolumn\else\@namedef{table*}{\table}\@namedef{endtable*}{\endtable}\fi % else [H] would lose them
 \def\adjudgefit{\includegraphics[width=\linewidth,height=.85\textheight,keepaspectratio]}
 \newcommand{\adjudgefigure}[1]{\setbox0\hbox{\includegraphics{#1}}% as it was drawn, where it fits
   \ifdim\wd0>\linewidth\adjudgefit{#1}\else\ifdim\ht0>.85\textheight\adjudgefit{#1}\else\box0\fi\fi}

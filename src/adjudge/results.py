@@ -37,6 +37,7 @@ import shutil
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from inspect import signature
@@ -58,14 +59,14 @@ from typing import (
 
 from adjudge._version import __version__
 from adjudge.deprecated import old_attribute
-from adjudge.errors import AdjudgeError, InputError, reason
+from adjudge.errors import AdjudgeError, InputError, kept_warnings, reason
 from adjudge.extras import need
 from adjudge.io import plain, write_whole
 from adjudge.latex import PAGE
 from adjudge.registry import unknown
 from adjudge.reporting.document import FigureBlock
 from adjudge.tables import Align, Heading, Table, as_csv, as_json, as_latex
-from adjudge.text import percent, shown_p, with_interval
+from adjudge.text import percent, shown_p, shown_probability, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,10 +90,11 @@ _UNKNOWN = "–"
 class Column:
     """A column of a result: what it means, how it is shown, its unit.
 
-    ``format`` is one of Python's, such as ``.3f``, with `` %`` after it for shares in per cent, or ``p`` for p-values.
-    ``ends`` name the columns with the ends of its interval, which is shown with it. Columns that are not ``shown`` are
-    in files and frames, but not in tables for people; ``optional`` ones are left out if no row has a value. ``key``
-    columns name a row. ``name`` and ``kind`` come from the field that declares the column.
+    ``format`` is one of Python's, such as ``.3f``, with `` %`` after it for shares in per cent, ``p`` for p-values, or
+    ``probability`` for estimates of one. ``ends`` name the columns with the ends of its interval, which is shown with
+    it. Columns that are not ``shown`` are in files and frames, but not in tables for people; ``optional`` ones are left
+    out if no row has a value. ``key`` columns name a row. ``name`` and ``kind`` come from the field that declares the
+    column.
     """
 
     about: str
@@ -135,6 +137,8 @@ class Column:
             return ", ".join(map(str, value))
         if self.format == "p":
             return shown_p(value)
+        if self.format == "probability":
+            return shown_probability(value)
         if self.format.endswith(" %"):
             return percent(value, int(self.format.removeprefix(".").removesuffix("f %")))
         return format(value, self.format if digits is None else re.sub(r"\.\d+f$", f".{digits}f", self.format))
@@ -195,6 +199,23 @@ def figure(name: str) -> Callable[[FigureMethod], FigureMethod]:
     return declare
 
 
+class _Plots:
+    """Names of plots, and the methods that make them: of a class all, of a result those that its data allow."""
+
+    def __init__(self, methods: Mapping[str, str]) -> None:
+        self.methods = methods
+
+    def __get__(self, result: Result | None, owner: type[Result]) -> Mapping[str, str]:
+        if result is None:
+            return self.methods
+        allowed = {}
+        for name, method in self.methods.items():
+            with suppress(AdjudgeError), kept_warnings():
+                getattr(result, method)()
+                allowed[name] = method
+        return allowed
+
+
 class Result(ABC):
     """What a function of the library returns: a table with declared columns, and what made it.
 
@@ -207,13 +228,13 @@ class Result(ABC):
     row_type: ClassVar[type | None] = None
     rows_name: ClassVar[str] = "rows"
     fact_names: ClassVar[tuple[str, ...]] = ()
-    plots: ClassVar[Mapping[str, str]] = {}
-    """Names of its plots, the first of which is the default, and of the methods that :func:`figure` declares."""
+    plots: ClassVar[_Plots] = _Plots({})
+    """Names of its plots that its data allow, and of the methods that :func:`figure` declares; on the class, of all."""
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         own = {method.figure_name: name for name, method in vars(cls).items() if hasattr(method, "figure_name")}
-        cls.plots = {**cls.plots, **own}
+        cls.plots = _Plots({**cls.plots, **own})
 
     @property
     @abstractmethod
@@ -371,12 +392,13 @@ class Result(ABC):
 
     def figure(self, name: str = "", **settings: Any) -> FigureBlock:
         """One of its figures, as reports have it: data, caption, alternative text, and what draws it."""
-        if not self.plots:
+        plots = type(self).plots  # all, so that one that the data do not allow says why
+        if not plots:
             raise AdjudgeError(f"{type(self).__name__} has no plots")
-        name = name or next(iter(self.plots))
-        if name not in self.plots:
-            raise unknown(f"plot of {type(self).__name__}", name, self.plots)
-        make = getattr(self, self.plots[name])
+        name = name or next(iter(plots))
+        if name not in plots:
+            raise unknown(f"plot of {type(self).__name__}", name, plots)
+        make = getattr(self, plots[name])
         known = signature(make).parameters
         for setting in settings:
             if setting not in known:
@@ -387,7 +409,7 @@ class Result(ABC):
         return block
 
     def plot(self, name: str = "", *, ax: Axes | None = None, width: float | None = None, **settings: Any) -> Any:
-        """Draw one of its :attr:`plots`, by default the first, and return the axes, or an array of several.
+        """Draw one of its :attr:`plots` and return the axes, or an array of several; by default its class's first.
 
         It is drawn on ``ax``, or on a new figure: 7 inches wide as a page of a paper, or ``width`` inches, such as 3.3
         for a column. Text is of one size at every width. ``settings`` are those of the plot.

@@ -96,6 +96,15 @@ def shown_p(p: float) -> str:
     return "< 1e-06" if p < 1e-6 else f"{p:.2g}"
 
 
+def shown_probability(p: float) -> str:
+    """A probability in per cent that resamples or draws estimate: these never show that it is 0 or 100.
+
+    >>> shown_probability(0.256), shown_probability(1.0), shown_probability(0.0004)
+    ('25.6 %', '> 99.9 %', '< 0.1 %')
+    """
+    return "< 0.1 %" if p < 0.001 else "> 99.9 %" if p > 0.999 else percent(p, 1)
+
+
 def listed(names: Sequence[str], last: str = "and", *, most: int | None = None, more: str = "more") -> str:
     """Names in a sentence; of more than ``most``, the first ones and how many more there are.
 

@@ -6,6 +6,8 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cache
+from io import BytesIO
+from pathlib import Path
 from typing import Any, cast
 
 import matplotlib as mpl
@@ -18,6 +20,7 @@ from tests.contracts.test_results import RESULTS, complete, few
 
 import adjudge as aj
 from adjudge.latex import COLUMN, PAGE
+from adjudge.model.effectiveness import Effectiveness
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
 from adjudge.reporting.canvas import draw, styled
@@ -56,12 +59,14 @@ LACKING = {  # what cannot be drawn of some, and why
 def blocks(name: str) -> dict[str, FigureBlock]:
     result = MAKERS[name]()
     made = {}
-    for plot in result.plots:
+    allowed = list(result.plots)
+    for plot in type(result).plots:
         if (name, plot) in LACKING:
             with pytest.raises(aj.AdjudgeError, match=LACKING[name, plot]):
                 result.figure(plot)
         else:
             made[plot] = result.figure(plot)
+    assert allowed == list(made), "only plots that the data allow are named"
     return made
 
 
@@ -144,6 +149,7 @@ def test_reports_keep_no_figure_and_everything_fits(name: str, width: float) -> 
 
 
 @every_result
+@pytest.mark.filterwarnings("ignore:No font of Matplotlib")
 def test_files_have_whole_fonts_and_text_as_text(name: str) -> None:
     for block in blocks(name).values():
         pdf = figure_bytes(block, "pdf", width=COLUMN)
@@ -196,3 +202,22 @@ def test_a_figure_that_fails_half_way_is_not_shown() -> None:
     with pytest.raises(ValueError, match="half-way"):
         plotted(FigureBlock("one", "A figure.", "A figure that fails.", None, fails))
     assert not pyplot.get_fignums()
+
+
+def test_a_saved_picture_has_a_background_and_that_of_a_report_has_none() -> None:
+    axes = aj.compare(Effectiveness.from_matrix(np.eye(3)), test="t").plot("forest")
+    saved = BytesIO()
+    axes.figure.savefig(saved, format="png")
+    assert pyplot.imread(BytesIO(saved.getvalue()))[0, 0, 3] == 1
+    in_report = BytesIO()
+    draw(aj.compare(Effectiveness.from_matrix(np.eye(3)), test="t").figure("forest")).savefig(in_report, format="png")
+    assert pyplot.imread(BytesIO(in_report.getvalue()))[0, 0, 3] == 0
+
+
+def test_characters_that_no_font_has_are_named_once_except_where_text_stays_text(tmp_path: Path) -> None:
+    axes = aj.summarize(Effectiveness.from_matrix(np.eye(3), systems=["系统", "系", "b"])).plot()
+    axes.figure.savefig(tmp_path / "plot.svg")
+    with pytest.warns(aj.AdjudgeWarning) as caught:
+        axes.figure.savefig(tmp_path / "plot.pdf")
+    (said,) = (str(each.message) for each in caught)
+    assert said == "No font of Matplotlib's here has 系 and 统: boxes are drawn instead."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -135,8 +136,8 @@ def test_an_audit_has_its_turns_in_the_queue_and_a_sentence_on_the_dashboard(
     (said,) = [note for note in here.picture["notes"] if note.startswith("Audit of CG@3: not contradicted after ")]
     heard = int(said.split("after ")[1].split()[0])
     assert 1 <= heard <= session.audit().n_heard  # the sentence may be a few answers old
-    (worth,) = [note for note in here.picture["notes"] if note.startswith("For the same cost, ")]
-    assert worth.split()[5:7] in (["more", "judgments"], ["more", "queries"], ["more", "query"])
+    (worth,) = [note for note in here.picture["notes"] if note.startswith("More effort tells most about queries like")]
+    assert re.search(r" if it goes into [\d,]+ more (judgments?|query|queries): mean confidence ", worth)
 
 
 def test_another_server_finds_the_same_numbers(

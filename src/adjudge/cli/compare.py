@@ -75,11 +75,16 @@ def comparing(arguments: argparse.Namespace) -> dict[str, Any]:
 @command(add_judgments_or_table, add_comparing, add_output, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
     """Every pair of systems: difference, interval, p-value, effect size, and what users would notice."""
+    from dataclasses import replace
+
     from adjudge.users.comparison import ComparisonTable, compare
 
     check_output(arguments, forms=TABLE_FORMS)
     check_judgments_or_table(arguments, also=("scale",), has_bounds=True)
     eff = with_users_file(evaluated(arguments), arguments)
+    if len(set(eff.datasets)) > 1 and eff.datasets != eff.queries:  # else they are means of data sets
+        note = "This is about other queries of these data sets; 'adjudge leaderboard' has the claim about others."
+        eff = replace(eff, notes=(*eff.notes, note))
     compared = [compare(eff[name], **comparing(arguments)) for name in eff.measures]
     table = ComparisonTable(tuple(compared), eff.notes, command_line())
     style = style_of(arguments)

@@ -10,12 +10,27 @@ from adjudge.cli.command import command
 from adjudge.cli.options import add_option, add_pages
 from adjudge.cli.output import PAGE_FORMS, check_output, command_line, progress, show_report, with_inputs
 from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, evaluated
+from adjudge.errors import AdjudgeError
 
 _EXAMPLES = """examples:
   adjudge leaderboard qrels.txt runs/*.txt -m nDCG@10 -o board.html
   adjudge leaderboard --effectiveness results/*.csv -m nDCG@10 --top 5
   adjudge leaderboard qrels.txt runs -m AP --slices queries.csv --by genre --by length
 """
+
+
+def add_slices(group: argparse._ArgumentGroup) -> None:
+    """Slices of queries, shared with ``adjudge report``."""
+    group.add_argument(
+        "--slices", metavar="FILE", help="table of queries and their attributes: a board per genre, length, …"
+    )
+    group.add_argument("--by", action="append", metavar="NAME", help="only slices by this attribute; repeatable")
+
+
+def check_slices(arguments: argparse.Namespace) -> None:
+    """Refuse attributes without the table that has them."""
+    if arguments.by and arguments.slices is None:
+        raise AdjudgeError("--by names attributes of the table of --slices, got none")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +45,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="bootstrap",
         help="P(best) and P(top) by resampled queries, or by a normal model with a prior learned from all systems",
     )
-    group.add_argument(
-        "--slices", metavar="FILE", help="table of queries and their attributes: a board per genre, length, …"
-    )
-    group.add_argument("--by", action="append", metavar="NAME", help="only slices by this attribute; repeatable")
+    add_slices(group)
     add_option(group, "--resamples", type=RESAMPLES, help="of queries", usual="10,000, fewer for hundreds of systems")
 
 
@@ -42,14 +54,12 @@ def run(arguments: argparse.Namespace) -> None:
     """Systems in order, with the ranks that are possible, tiers, and the probability to be the best."""
     from dataclasses import replace
 
-    from adjudge.errors import AdjudgeError
     from adjudge.users.leaderboard.board import leaderboard
     from adjudge.users.leaderboard.report import board_sections
 
     check_output(arguments, forms=PAGE_FORMS)
     check_judgments_or_table(arguments, also=("scale",))
-    if arguments.by and arguments.slices is None:
-        raise AdjudgeError("--by names attributes of the table of --slices, got none")
+    check_slices(arguments)
     eff = evaluated(arguments)
     names = ("confidence", "top", "chance", "slices", "by", "resamples", "seed")
     how = {name: getattr(arguments, name) for name in names}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from adjudge.checks import SHARE
 from adjudge.cli.command import command
 from adjudge.cli.compare import add_comparing, comparing
+from adjudge.cli.leaderboard import add_slices, check_slices
 from adjudge.cli.options import add_figures, add_paper, own_mappings, with_users_file
 from adjudge.cli.output import check_output, command_line, page_of, progress, with_inputs
 from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, read_and_evaluated
@@ -49,12 +50,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="an experiment that was run, as 'adjudge experiment' keeps it: what it found; repeatable",
     )
+    add_slices(group)
     parser.set_defaults(style=None)
 
 
 @command(add_judgments_or_table, add_comparing, _add_options)
 def run(arguments: argparse.Namespace) -> None:
     """A self-contained page: means, differences, what users would notice, failing queries, provenance."""
+    from dataclasses import replace
     from pathlib import Path
 
     from adjudge.io import write_whole
@@ -67,11 +70,14 @@ def run(arguments: argparse.Namespace) -> None:
     form = form_of(arguments.output)
     check_output(arguments)
     check_judgments_or_table(arguments, also=("scale",), has_bounds=True)
+    check_slices(arguments)
     if arguments.experts is not None and arguments.effectiveness:
         raise AdjudgeError("--experts is for judgments and runs, not for tables of effectiveness")
     own = own_mappings(arguments)
     experiments = _experiments(arguments.experiments)
     eff, collection = read_and_evaluated(arguments)
+    if arguments.slices is not None:
+        eff = replace(eff, provenance=with_inputs(eff.provenance, [arguments.slices]))
     eff, experts = _with_experts(eff, collection, arguments)
     with progress("making the report") as advance:
         made = report(
@@ -81,6 +87,8 @@ def run(arguments: argparse.Namespace) -> None:
             collection=collection,
             experts=experts,
             experiments=experiments,
+            slices=arguments.slices,
+            by=arguments.by,
             threshold=arguments.threshold,
             satisfied=None if own is None else own.satisfaction,
             command=command_line(),

@@ -102,7 +102,12 @@ def _of_most(utility: Floats) -> Floats:
 @rule("variance")
 def variance(model: RelevanceModel) -> Ask:
     """Most about scores themselves: the variance that a judgment removes, summed over systems, Σ_s k_is² / v_i."""
-    return lambda view: _per_variance((view.model.influence() ** 2).sum(axis=1), view)
+
+    def ask(view: View) -> Floats:
+        influence = view.model.influence()
+        return _per_variance(np.einsum("is,is->i", influence, influence), view)
+
+    return ask
 
 
 @rule("confidence")

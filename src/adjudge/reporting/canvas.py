@@ -6,6 +6,7 @@ of pyplot's, which a notebook shows once, or on given axes. Nothing here changes
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,10 +21,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adjudge.checks import PAPER_WIDTH, checked
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.latex import PAGE
 from adjudge.reporting.figures import PALETTE, TEXT, shortened
-from adjudge.text import text_width
+from adjudge.text import listed, text_width
 
 if TYPE_CHECKING:
     from adjudge.reporting.document import FigureBlock
@@ -54,9 +55,12 @@ STYLE: Any = {
     "legend.frameon": False,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
-    "savefig.facecolor": "none",
+    "savefig.facecolor": "auto",
 }
 """Settings of Matplotlib that all figures share: text stays text, whole fonts, thin lines, no box."""
+
+
+_NAMED = 8  # characters in a warning
 
 
 @contextmanager
@@ -70,10 +74,16 @@ def styled() -> Iterator[None]:
 class StyledFigure(Figure):
     """A figure that is saved in the style in which it was drawn: PDF without Type 3 fonts, text in SVG as text."""
 
-    def savefig(self, *args: Any, **settings: Any) -> None:
-        """Save it as Matplotlib does."""
-        with styled():
-            super().savefig(*args, **settings)
+    def savefig(self, fname: Any, **settings: Any) -> None:
+        """Save it as Matplotlib does; characters that no font here has are named in a warning, except in SVG."""
+        with styled(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            super().savefig(fname, **settings)
+        codes = [found[1] for each in caught if (found := re.match(r"Glyph (\d+)", str(each.message)))]
+        is_svg = str(settings.get("format") or fname).lower().endswith("svg")  # text, which a page has fonts for
+        if codes and not is_svg:
+            missing = listed([chr(int(code)) for code in dict.fromkeys(codes)], most=_NAMED)
+            warn(f"No font of Matplotlib's here has {missing}: boxes are drawn instead.", stacklevel=2)
 
 
 class Canvas:
@@ -167,6 +177,8 @@ def _dress(axes: Axes) -> None:
 @lru_cache(maxsize=4096)
 def text_inches(text: str) -> float:
     """How wide a text is."""
+    if not text.strip():  # Matplotlib has no path for it
+        return 0.0
     from matplotlib.textpath import TextPath
 
     with styled():

@@ -59,7 +59,8 @@ class Sample:
         if self.strata.any():
             return 0.0
         _, variance, third = _moments(next(self.parts()))
-        return float((np.abs(third) > variance**1.5 + _SAME).mean())
+        skewed = np.abs(third) > variance**1.5 + _SAME
+        return float(skewed[np.triu_indices(len(skewed), 1)].mean())
 
     @cached_property
     def means(self) -> Floats:
@@ -164,7 +165,7 @@ def rank_sets(sample: Sample, *, confidence: float = 0.95, resamples: int = 10_0
         (rows,) = sample.parts()
         gram, observed = rows.T @ rows, rows.sum(axis=0)
         drawn = _signed(rows, gram, resamples, seed) if len(rows) <= _MOST_SIGNED else _normal(gram, resamples, seed)
-        lent = _lent(np.cov(rows, rowvar=False, ddof=0))
+        lent = _lent(np.atleast_2d(np.cov(rows, rowvar=False, ddof=0)))
         kept = _kept(rows, lent)
     else:
         gram, df = sample.covariance
@@ -293,8 +294,9 @@ def chances(
 
     - ``bootstrap``: of how many resamples of the queries, drawn within strata, the system is the best.
     - ``model``: the means over queries are normal around the true ones, with the covariance S of the sample, and these
-      are drawn from N(μ, τ²), with τ² learned from the means. True means are then normal around μ + b (m - μ) with
-      covariance b S and b = τ² / (τ² + σ²), where σ² is the mean variance of a system in S and b is known as Eρ².
+      are drawn from N(μ, τ²), with τ² learned from the means. True means are then around μ + b (m - μ) with covariance
+      b S and b = τ² / (τ² + σ²), where σ² is the mean variance of a system in S and b is known as Eρ². S is not known
+      either: they are drawn from a multivariate t with its degrees of freedom.
 
     With a number of new ``queries``, the probability is that of being best *on these*: their mean is drawn in addition.
 
@@ -303,20 +305,22 @@ def chances(
     >>> bool(best[2] > 0.99)
     True
     """
-    covariance, _ = sample.covariance
+    covariance, df = sample.covariance
     centre, n_systems = sample.means, len(covariance)
     if how == "model":
         error = float(np.trace(covariance)) / (n_systems - 1)
         kept = 1 - min(error / variance, 1.0) if (variance := float(centre.var(ddof=1))) > 0 else 0.0
         centre = centre.mean() + kept * (centre - centre.mean())
-        drawn: Iterator[Floats] = (centre[:, None] + s for s in _normal(kept * covariance, resamples, seed))
+        many = len(sample.values) > _MOST_SIGNED
+        noise = _normal(covariance, resamples, seed, df) if many else _weighted(sample, resamples, seed, df)
+        drawn: Iterator[Floats] = (centre[:, None] + np.sqrt(kept) * sums for sums in noise)
     elif len(sample.values) > _MOST_SIGNED:
         drawn = (centre[:, None] + sums for sums in _normal(covariance, resamples, seed))
     else:
         drawn = _redrawn(sample, resamples, seed)
     if queries is not None:
         more = _normal(covariance * (len(sample.values) / queries), resamples, seed + 1)
-        drawn = (means + noise for means, noise in zip(drawn, more, strict=True))
+        drawn = (means + new for means, new in zip(drawn, more, strict=True))
     best, high = np.zeros(n_systems), np.zeros(n_systems)
     for means in drawn:
         best += top_shares(means, 1)
@@ -330,6 +334,17 @@ def _redrawn(sample: Sample, resamples: int, seed: int) -> Iterator[Floats]:
     for rng, size in resampling.generators(_WIDEST, resamples, seed):
         weights = [resampling.random_counts(rng, len(part), size) / len(part) for part in parts]
         yield np.mean([part.T @ weight for part, weight in zip(parts, weights, strict=True)], axis=0)
+
+
+def _weighted(sample: Sample, resamples: int, seed: int, df: float) -> Iterator[Floats]:
+    """Draws of the multivariate t with the covariance of the means, by normal weights of queries.
+
+    Unlike those of :func:`_normal`, they depend neither on the order of systems nor on rounding.
+    """
+    parts = [part - part.mean(axis=0) for part in sample.parts()]
+    for rng, size in resampling.generators(_WIDEST, resamples, seed):
+        sums = [p.T @ rng.standard_normal((len(p), size)) / np.sqrt(len(p) * max(len(p) - 1, 1)) for p in parts]
+        yield np.sum(sums, axis=0) / len(parts) * np.sqrt(df / rng.chisquare(df, size))
 
 
 def top_shares(means: Floats, top: int) -> Floats:

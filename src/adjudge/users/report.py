@@ -5,6 +5,7 @@ Sections compute; nothing here draws.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -27,6 +28,7 @@ from adjudge.checks import (
 )
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.formats.effectiveness import EffectivenessLike, as_effectiveness, or_table
+from adjudge.formats.schema import Tabular
 from adjudge.latex import PAGE
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import default_measures, evaluate
@@ -91,11 +93,18 @@ class Evidence:
     collection: Collection | None = None
     experts: ExpertOpinion | None = None
     experiments: tuple[FinishedExperiment, ...] = ()
+    slices: Tabular | None = None
+    by: str | Iterable[str] | None = None
 
     @property
     def main(self) -> Comparison:
         """The comparison under the first measure."""
         return self.comparisons[self.eff.measures[0]]
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether some data set has more queries than another."""
+        return len(set(Counter(self.eff.datasets).values())) > 1
 
 
 @checked(confidence=CONFIDENCE)
@@ -108,12 +117,14 @@ def gather(
     collection: Collection | None = None,
     experts: ExpertOpinion | None = None,
     experiments: Iterable[FinishedExperiment] = (),
+    slices: Tabular | None = None,
+    by: str | Iterable[str] | None = None,
     **comparing: Unpack[CompareSettings],
 ) -> Evidence:
     """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``comparing`` goes to ``compare``.
 
     With the ``collection`` a section can say what is not judged, with ``experts`` how far they confirm judgments, with
-    ``experiments`` how far tests and numbers of queries can be trusted.
+    ``experiments`` how far tests and numbers of queries can be trusted. ``slices`` and ``by`` go to the leaderboard.
     """
     comparisons = {name: compare(eff[name], confidence=confidence, **comparing) for name in eff.measures}
     return Evidence(
@@ -124,6 +135,8 @@ def gather(
         collection,
         experts,
         tuple(experiments),
+        slices,
+        by,
     )
 
 
@@ -147,6 +160,8 @@ def make_report(
     for name in names:
         if name not in SECTIONS:
             raise unknown("report section", name, SECTIONS)
+    if evidence.slices is not None and "leaderboard" not in names:
+        raise AdjudgeError(f"slices are part of the section leaderboard, which is not among {listed(names)}")
     made: list[Section] = []
     for n_done, name in enumerate(names, start=1):
         if (part := SECTIONS[name](evidence)) is not None:
@@ -160,7 +175,7 @@ def make_report(
     if command is not None:
         provenance = provenance.with_settings(command=command)
     subtitle = (
-        f"{len(eff.systems)} systems, {counted(eff.n_queries, 'query')}, {', '.join(eff.measures)}. "
+        f"{len(eff.systems)} systems, {counted(eff.n_queries, _unit(eff))}, {', '.join(eff.measures)}. "
         f"Differences by {main.test} test with {main.correction} correction at α = {main.alpha:g}."
     )
     heading = title or f"{eff.measures[0]} of {len(eff.systems)} systems".replace("effectiveness", "Effectiveness", 1)
@@ -288,10 +303,17 @@ def _part(n: int, of: int) -> str:
 def _rest_sentence(main: Comparison, unit: str) -> str:
     """How many queries would settle what is open: neither significant nor shown to be too small to matter.
 
+    Differences that are significant and not noticeable, but not shown to be too small to notice, are named last.
+
     By a t test of each pair, if its difference is as large as it looks, at the level that the correction leaves to
     those that are not significant. In a one-sided test, differences that point the other way are not open.
     """
     silent = [pair for pair in main.pairs if not pair.significant]
+    unsure = [
+        pair
+        for pair in main.pairs
+        if pair.significant and pair.noticeable is False and pair.verdict == Verdict.DIFFERENT
+    ]
     side = {"two-sided": 0, "greater": 1, "less": -1}[main.alternative]
     astray = [pair for pair in silent if pair.difference * side < 0]
     small = [pair for pair in silent if pair.verdict == Verdict.EQUIVALENT and pair not in astray]
@@ -311,8 +333,13 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
         if small
         else []
     )
+    if unsure and (n_small := sum(pair.verdict in (Verdict.EQUIVALENT, Verdict.BOTH) for pair in main.pairs)):
+        are = "is" if n_small == 1 else "are"
+        why = [f"{_part(n_small, len(main))} differences {are} shown to be smaller than {main.margin:.3f}"]
     why += [f"{len(astray):,} {'points' if len(astray) == 1 else 'point'} the other way"] if astray else []
     text = f"No difference{' that matters' if small else ''} is left open{f': {listed(why)}' if why else ''}"
+    if unsure:
+        text = listed(why).capitalize() if why else ""
     if rest:
         many = needed(rest, (len(rest) - 1) // 2)
         what = (
@@ -331,7 +358,14 @@ def _rest_sentence(main: Comparison, unit: str) -> str:
         text += f"; {queries} would put {best} alone at the top"
     if rest or (ties and len(main) > 1):
         text += f" (paired t test, {percent(_POWER)} power, if differences are as large as they look)"
-    return f"{text}.{f' With {counted(now, unit)} all of this is rough.' if now < _FEW_QUERIES else ''}"
+    sentences = [f"{text}."] if text else []
+    if unsure:
+        are, them, matter = ("is", "it", "it matters") if len(unsure) == 1 else ("are", "them", "they matter")
+        what = matter if main.margin_is_given else f"most users would notice {them}"
+        sentences.append(f"{len(unsure):,} {are} real, but it is open whether {what}.")
+    if now < _FEW_QUERIES:
+        sentences.append(f"With {counted(now, unit)} all of this is rough.")
+    return " ".join(sentences)
 
 
 @checked(
@@ -357,6 +391,8 @@ def report(
     collection: Collection | None = None,
     experts: ExpertOpinion | None = None,
     experiments: Iterable[FinishedExperiment] = (),
+    slices: Tabular | None = None,
+    by: str | Iterable[str] | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     test: str = "permutation",
@@ -380,6 +416,7 @@ def report(
     it to those named. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings
     to satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is
     not judged. ``experts`` (:func:`adjudge.groundtruth.experts_of`) and findings of ``experiments`` add a section each.
+    ``slices`` and ``by`` are those of :func:`adjudge.leaderboard`, whose board is a section.
     From ``test`` to ``seed``, the settings are those of :func:`adjudge.compare`. Figures in the folder
     and tables of a ``.tex`` file are ``width`` inches wide or less, and a ``standalone`` one compiles as it comes.
 
@@ -399,8 +436,9 @@ def report(
             data = data[list(map(str, [measures] if isinstance(measures, str | Measure) else measures))]
     evidence = gather(
         data, confidence=confidence, threshold=threshold, satisfied=satisfied, collection=collection, experts=experts,
-        experiments=experiments, test=test, correction=correction, baseline=baseline, alternative=alternative,
-        alpha=alpha, interval=interval, margin=margin, mappings=mappings, resamples=resamples, seed=seed,
+        experiments=experiments, slices=slices, by=by, test=test, correction=correction, baseline=baseline,
+        alternative=alternative, alpha=alpha, interval=interval, margin=margin, mappings=mappings, resamples=resamples,
+        seed=seed,
     )  # fmt: skip
     made = make_report(evidence, title=title, sections=sections, command=command, progress=progress)
     if output is not None:
@@ -420,6 +458,8 @@ def overview(evidence: Evidence) -> Section:
         f"Intervals hold {percent(summary.confidence)} ({summary.interval}). They may overlap although systems differ: "
         "pairs are compared below."
     )
+    if _unit(evidence.eff) == "data set":
+        text += " Only means of data sets are known: what this report says of queries is about data sets."
     return Section("overview", "Overview", (Paragraph(text), _mean_table(evidence)))
 
 
@@ -438,8 +478,12 @@ def _mean_table(evidence: Evidence) -> TableBlock:
         | {measure: summary.of(system, measure).mean for measure in summary.measures}
         for system in summary.systems
     ]
+    if evidence.is_uneven:
+        note += " Every query counts alike; in the leaderboard, every data set does."
     caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}.{note}"
     columns = capitalized(table.headings, except_for=summary.measures)
+    if _unit(evidence.eff) == "data set":
+        columns = tuple(replace(h, name="Data sets", about="") if h.name == "Queries" else h for h in columns)
     rows = tuple(map(tuple, table.rows))
     return TableBlock("effectiveness", caption, columns, rows, records, frozenset(table.styles))
 

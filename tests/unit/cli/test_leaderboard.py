@@ -89,3 +89,21 @@ def test_several_data_sets_have_both_claims(here: Path, cli: Terminal) -> None:
 )
 def test_bad_options_are_refused_in_a_line(options: tuple[str, ...], message: str, here: Path, cli: Terminal) -> None:
     assert re.search(message, cli.refused("leaderboard", "--effectiveness", "scores.csv", *options))
+
+
+def test_a_report_takes_slices_as_a_leaderboard_does(here: Path, cli: Terminal) -> None:
+    table = ("--effectiveness", "scores.csv", "--test", "t", "--section", "leaderboard", "-o", "page.json")
+    cli.out("report", *table, "--slices", "queries.csv", "--by", "language")
+    page = json.loads(Path("page.json").read_text())
+    assert [part["title"] for part in page["sections"].values()] == ["Leaderboard by CG@5", "By language"]
+    assert [entry["file"] for entry in page["provenance"]["inputs"]] == ["scores.csv", "queries.csv"]
+    assert "--by names attributes of the table of --slices, got none" in cli.refused("report", *table, "--by", "genre")
+
+
+def test_a_comparison_on_several_data_sets_says_who_has_the_claim_about_others(here: Path, cli: Terminal) -> None:
+    rng = np.random.default_rng(1)
+    lines = [f"d{d},q{q},{s},{rng.random():.4f}\n" for d in range(3) for q in range(6) for s in "ab"]
+    Path("sets.csv").write_text("dataset,query,system,AP\n" + "".join(lines))
+    note = "'adjudge leaderboard' has the claim about others"
+    assert note in cli.out("compare", "--effectiveness", "sets.csv", "--test", "t")
+    assert note not in cli.out("compare", "--effectiveness", "scores.csv", "--test", "t")

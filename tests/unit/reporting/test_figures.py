@@ -64,3 +64,7 @@ def test_figures_with_a_top_have_the_same_axes_and_cut_nothing() -> None:
         for axes in figure.axes:
             assert axes.get_xlim() == pytest.approx((0, 51))
             assert axes.get_ylim() == pytest.approx((-0.02, 1.02))
+
+
+def test_a_name_of_nothing_that_prints_is_drawn_as_nothing() -> None:
+    assert Canvas(PAGE).names(["\u200b\n", "b"]) == ["", "b"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -207,3 +208,30 @@ def test_many_queries_give_the_same_from_normal_sums_as_from_signs(monkeypatch: 
     by_sign = rank_sets(Sample.of(values)).p
     monkeypatch.setattr("adjudge.stats.ranks._MOST_SIGNED", 100)
     assert rank_sets(Sample.of(values)).p == pytest.approx(by_sign, abs=0.02)
+
+
+def test_a_single_system_has_the_first_rank() -> None:
+    ranks = rank_sets(Sample.of(np.arange(5.0)[:, None]))
+    assert (ranks.low.tolist(), ranks.high.tolist()) == ([1], [1])
+
+
+def test_the_share_of_skewed_pairs_counts_each_pair_once_and_no_system_with_itself() -> None:
+    values = np.zeros((30, 3))
+    values[0, 0] = 1.0  # two of the three pairs differ on one query alone
+    assert Sample.of(values).skewed == pytest.approx(2 / 3)
+
+
+def test_the_model_knows_that_few_queries_do_not_say_how_they_vary() -> None:
+    d = np.random.default_rng(9).normal(0.5, 0.7, 8)
+    t = np.sqrt(8) * d.mean() / d.std(ddof=1)
+    best, _ = chances(Sample.of(np.column_stack([d, np.zeros(8)])), top=1, how="model", resamples=40_000, seed=1)
+    assert best[0] == pytest.approx(stats.t.cdf(np.sqrt(t**2 - 1), 7), abs=0.005)  # b = 1 - 1 / t²
+    assert best[0] < stats.norm.cdf(np.sqrt(t**2 - 1)) - 0.01
+
+
+@pytest.mark.parametrize("how", ["bootstrap", "model"])
+def test_the_order_of_systems_does_not_change_who_is_the_best(how: Literal["bootstrap", "model"]) -> None:
+    values = np.random.default_rng(10).random((10, 12))
+    best, top = chances(Sample.of(values), top=3, how=how, resamples=500, seed=1)
+    turned = chances(Sample.of(values[:, ::-1]), top=3, how=how, resamples=500, seed=1)
+    assert [each[::-1].tolist() for each in turned] == [pytest.approx(best), pytest.approx(top)]

@@ -99,6 +99,22 @@ def test_what_is_shown_to_be_too_small_is_not_open() -> None:
     assert rest.startswith("No difference that matters is left open: 1 is shown to be smaller than 0.100")
 
 
+def test_what_is_real_but_may_be_too_small_to_matter_is_open() -> None:
+    real = constant([0.5, 0.56, 0.9], spread=0.1)  # 0.06 is significant, and not shown to be smaller than 0.08
+    rest = sentences(real, margin=0.08)[2]
+    assert rest == "1 is real, but it is open whether it matters."
+    assert sentences(real.select(systems=["s0", "s1"]), margin=0.08)[2] == rest
+    rest = sentences(constant([0.5, 0.56, 0.561, 0.9], spread=0.1), margin=0.08)[2]
+    assert rest.startswith("1 of the 6 differences is shown to be smaller than 0.080")
+    assert rest.endswith("2 are real, but it is open whether they matter.")
+    eff = aj.evaluate(aj.demo(queries=20), "CG@5")
+    pairs = aj.compare(eff, test="t", mappings=[NOTICE])
+    n = sum(pair.significant and not pair.noticeable and (pair.p_equivalence or 0) > 0.05 for pair in pairs)
+    assert n > 1
+    rest = sentences(eff, mappings=[NOTICE])[2]
+    assert rest.endswith(f" {n} are real, but it is open whether most users would notice them.")
+
+
 def test_measures_beyond_the_unit_interval_claim_nothing_of_users() -> None:
     lead, count, _ = sentences(constant([20.0, 27.5, 31.0], spread=1.0, measure="BLEU"))
     assert "BLEU, 31.000 over 40 queries" in lead

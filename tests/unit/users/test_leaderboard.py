@@ -11,6 +11,7 @@ import pytest
 
 import adjudge as aj
 from adjudge.model.effectiveness import Effectiveness
+from adjudge.reporting.document import Paragraph, TableBlock
 from adjudge.users.report import gather, make_report, sections_in_order
 
 
@@ -34,8 +35,8 @@ def test_means_and_intervals_are_those_of_the_summary_in_its_order() -> None:
     for row, other in zip(board, summary, strict=True):
         assert (row.mean, row.low, row.high) == pytest.approx((other.mean, other.low, other.high))
     assert [row.rank for row in board] == [1, 2, 3, 4, 5]
-    assert sum(row.p_best for row in board) == pytest.approx(1)
-    assert sum(row.p_top for row in board) == pytest.approx(3)
+    assert sum(row.p_best or 0 for row in board) == pytest.approx(1)
+    assert sum(row.p_top or 0 for row in board) == pytest.approx(3)
 
 
 def test_systems_far_apart_have_one_rank_and_a_tier_each_and_alike_ones_share_all() -> None:
@@ -201,3 +202,97 @@ def test_many_systems_with_few_queries_and_skewed_differences_get_a_note() -> No
     assert "of the pairs have very skewed differences (beyond ±1), for 40 queries" in notes[20][0]
     assert notes[19] == ()
     assert aj.leaderboard(_eff(40, 20), resamples=200).notes == ()
+
+
+def test_who_is_the_best_on_other_data_sets_is_not_said_from_too_few_and_by_the_model_from_few() -> None:
+    few = aj.leaderboard(_datasets([40, 40, 40]), resamples=500)
+    assert few.elsewhere is not None
+    assert {(row.p_best, row.p_top) for row in few.elsewhere} == {(None, None)}
+    assert [row[-2:] for row in few.elsewhere.table().rows] == [("–", "–")] * 4
+    assert "P(best)" not in " ".join(few.elsewhere.table().notes)
+    assert sum(row.p_best or 0 for row in few) == pytest.approx(1)
+    more = aj.leaderboard(_datasets([40] * 8), chance="bootstrap", resamples=500)
+    assert more.elsewhere is not None
+    assert (more.chance, more.elsewhere.chance) == ("bootstrap", "model")
+    assert "by a model that learns how far systems are apart" in " ".join(more.elsewhere.table().notes)
+
+
+def test_claims_about_other_data_sets_come_true_as_often_as_they_say() -> None:
+    rng, claimed, true = np.random.default_rng(3), [], []
+    for _ in range(150):
+        means = rng.normal(0, 0.02, 12)
+        eff = Effectiveness.from_matrix(0.5 + means + rng.normal(0, 0.04, (6, 12)))
+        board = aj.leaderboard(replace(eff, datasets=eff.queries), resamples=500)
+        likely = max(board, key=lambda row: row.p_best or 0)
+        claimed.append(likely.p_best or 0)
+        true.append(likely.system == eff.systems[means.argmax()])
+    assert np.mean(claimed) == pytest.approx(np.mean(true), abs=0.08)  # the bootstrap claims .19 more
+
+
+def test_how_well_a_difference_is_known_has_the_level_of_the_board_and_half_where_data_sets_are_few() -> None:
+    few, many = (aj.leaderboard(_datasets([20] * n, between=0.1), confidence=0.9, resamples=500) for n in (3, 8))
+    said = [next(note for note in board.table().notes if "variance components" in note) for board in (few, many)]
+    assert said[0].endswith("about other queries of these data sets (90 %).")
+    assert many.study is not None
+    near, far = many.study.margins(0.9)
+    assert f"± {near:.3f} about other queries of these data sets, and to ± {far:.3f} about other data sets" in said[1]
+
+
+def test_a_board_says_no_more_than_it_knows() -> None:
+    alike = aj.leaderboard(_eff(n_systems=3, step=0.0, seed=3), resamples=500)
+    assert alike.sentence().endswith("any of the 3 systems may be the best. The queries tell no systems apart.")
+    assert [heading.name for heading in alike.table().headings][-1] == "P(best)", "all three are among the top three"
+    assert "P(top)" not in " ".join(alike.table().notes)
+    assert "p_top" in alike.to_dicts()[0]
+    apart = aj.leaderboard(_eff(step=0.5), resamples=500)
+    assert [row[-2] for row in apart.table().rows] == ["> 99.9 %", *["< 0.1 %"] * 4]
+    named = replace(_eff(), datasets=("dl19",) * 30)
+    assert aj.leaderboard(named, resamples=500).title.endswith("5 systems, 30 queries; about other queries like these")
+
+
+def test_ranks_are_counted_from_1_on_the_axis() -> None:
+    pytest.importorskip("matplotlib")
+    from adjudge.reporting.canvas import draw
+
+    for n_systems in (3, 70):
+        board = aj.leaderboard(_eff(n_systems=n_systems, step=0.0), resamples=200)
+        ticks = draw(board.figure("ranks")).axes[0].get_xticks().tolist()
+        assert ticks[0] == 1
+        assert ticks == sorted(set(ticks))
+        assert max(ticks) <= n_systems
+
+
+def test_a_report_has_boards_of_slices_and_refuses_them_without_its_leaderboard() -> None:
+    eff = _eff(12)
+    slices = {"query": list(eff.queries), "genre": ["rock", "folk"] * 6}
+    page = aj.report(eff, test="t", sections=["leaderboard"], slices=slices, by="genre")
+    assert [section.title for section in page.sections] == ["Leaderboard by effectiveness", "By genre"]
+    with pytest.raises(aj.AdjudgeError, match="slices are part of the section leaderboard, which is not among queries"):
+        aj.report(eff, test="t", sections=["queries"], slices=slices)
+    values = eff.values.copy()
+    values[0, 0] = np.nan
+    with pytest.raises(aj.AdjudgeError, match="Nothing to report"):
+        aj.report(replace(eff, values=values), test="t", sections=["leaderboard"])
+    page = aj.report(replace(eff, values=values), test="t", sections=["leaderboard"], slices=slices)
+    assert "11 queries" in str(page.sections[0].blocks), "complete cases, as slices are asked for"
+
+
+def test_a_report_says_where_its_means_count_queries_and_where_data_sets() -> None:
+    said = {}
+    for sizes in ([5, 40, 10], [10, 10, 10]):
+        page = aj.report(_datasets(sizes), test="t", sections=["overview", "leaderboard"])
+        said[sizes[0]] = [b.caption for s in page.sections for b in s.blocks if isinstance(b, TableBlock)]
+    assert "Every query counts alike; in the leaderboard, every data set does." in said[5][0]
+    assert "Every data set counts alike; in other sections, every query does." in said[5][1]
+    assert "alike" not in " ".join(said[10])
+
+
+def test_a_report_on_means_of_data_sets_counts_data_sets() -> None:
+    eff = _eff(8)
+    page = aj.report(replace(eff, datasets=eff.queries), test="t", sections=["overview"])
+    assert page.subtitle.startswith("5 systems, 8 data sets, effectiveness.")
+    text, table = page.sections[0].blocks
+    assert isinstance(text, Paragraph)
+    assert "what this report says of queries is about data sets" in text.text
+    assert isinstance(table, TableBlock)
+    assert table.columns[-1].name == "Data sets"

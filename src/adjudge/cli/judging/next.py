@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     style = style_of(arguments)
     if style == "json":
         plain = [
-            {"query": query, "document": document, **({"judged_by": names} if by_whom else {})}
+            {"query": query, "document": document, **({"judged_by": names} if arguments.per_pair > 1 else {})}
             for (query, document), names in zip(pairs, judged_by, strict=True)
         ]
         provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
@@ -61,7 +61,11 @@ def run(arguments: argparse.Namespace) -> None:
         show(arguments, f"{','.join(['query', 'document', 'grade', *by_whom])}\n" if style == "csv" else "")
     else:
         named = [
-            {"query": row["query"], "document": row["document"], **({"judged by": ", ".join(names)} if by_whom else {})}
+            {
+                "query": row["query"],
+                "document": row["document"],
+                **({"judged by": ", ".join(names)} if arguments.per_pair > 1 else {}),
+            }
             for row, names in zip(rows, judged_by, strict=True)
         ]
         forms = {"csv": lambda: as_csv(rows), "markdown": lambda: as_markdown(named)}

@@ -34,7 +34,8 @@ QUERIES_IN_DATASETS = Design(
 )
 """The nested design of a G-study, with data sets in the place of queries, and queries in that of assessors."""
 _STEP = 1e-30  # of the complex step that gives slopes exact to rounding
-_LEAST = 1e-10  # of the total: a residual is no smaller
+_LEAST = 1e-10  # of the total: a residual is no smaller, and another variance is 0
+_FEW_DATASETS = 10  # that may show no variance from one to the other by chance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +76,20 @@ class DatasetStudy(Result):
     def datasets_error(self) -> float:
         """The same about other data sets: σ²_sd / D comes in addition."""
         return float(np.sqrt(self.queries_error**2 + 2 * self.variances[3] / len(self.n_queries)))
+
+    def margins(self, confidence: float) -> tuple[float, float | None]:
+        """To what ± a difference is known, about other queries and about other data sets, by t.
+
+        Degrees of freedom are those of the residual, and D - 1. None where few data sets show no σ²_sd: it may be more.
+        """
+        from scipy.special import stdtrit
+
+        n_datasets, n_systems = len(self.n_queries), self.n_systems
+        at = 0.5 + confidence / 2
+        near = stdtrit((n_systems - 1) * (sum(self.n_queries) - n_datasets), at) * self.queries_error
+        if n_datasets < _FEW_DATASETS and self.variances[3] <= _LEAST * self.variances.sum():
+            return float(near), None
+        return float(near), float(stdtrit(n_datasets - 1, at) * self.datasets_error)
 
     def __repr__(self) -> str:
         return f"<DatasetStudy: {self.title}>"

@@ -45,6 +45,7 @@ About = Literal["queries", "data sets"]
 _TOP = 3
 _RESAMPLES, _FEWEST_RESAMPLES, _DIFFERENCES = 10_000, 2_000, 250_000_000
 _CLAIMS = {"queries": "other queries like these", "data sets": "other data sets like these"}
+_FEWEST_DRAWN = 30  # queries or data sets; resamples of fewer are too much alike, and P(best) is too sure
 _NAMED = 5
 _MANY_SYSTEMS, _FEW_QUERIES, _SKEWED = 20, 100, 0.1  # where ranks hold less often than promised
 _MOST_DRAWN = 60
@@ -73,7 +74,8 @@ def rank_intervals(data: RankIntervals, canvas: Canvas) -> Axes:
     values = zip(data.systems, data.rank, data.low, data.high, strict=True)
     describe(dots, [f"{name}: {rank} [{low}, {high}]" for name, rank, low, high in values])
     name_rows(axes, canvas.names(data.systems), height)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ticks = MaxNLocator(integer=True).tick_values(0, int(data.high.max()))
+    axes.set_xticks([1, *(tick for tick in ticks if 1 < tick <= data.high.max())])
     axes.set_xlabel(data.label)
     return axes
 
@@ -102,16 +104,19 @@ class Standing:
     tier: Annotated[
         int, Column("a tier begins where a system is shown to be worse than the first of the tier above", "d")
     ]
-    p_best: Annotated[float, Column("probability to have the highest true mean", ".1f %", label="P(best)")]
-    p_top: Annotated[float, Column("probability to be among the first by the true mean", ".1f %", label="P(top)")]
+    p_best: Annotated[float | None, Column("probability to have the highest true mean", "probability", label="P(best)")]
+    p_top: Annotated[
+        float | None, Column("probability to be among the first by the true mean", "probability", label="P(top)")
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard(Result):
     """Systems from best to worst, and what is known of their ranks, as :func:`leaderboard` finds it.
 
-    ``about`` says which claim the board makes. With several data sets, ``elsewhere`` is the board about other data
-    sets, and ``study`` has the variance components. ``slices`` are boards on groups of queries.
+    ``about`` says which claim the board makes, ``chance`` how P(best) was found. With several data sets, ``elsewhere``
+    is the board about other data sets, and ``study`` has the variance components. ``slices`` are boards on groups of
+    queries.
     """
 
     measure: str
@@ -147,6 +152,12 @@ class Leaderboard(Result):
         raise unknown("system", system, [row.system for row in self.rows])
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """Its columns; P(top) is not shown where every system is among the first."""
+        is_known = self.top < len(self)
+        return tuple(replace(c, shown=is_known) if c.name == "p_top" else c for c in super().columns)
+
+    @property
     def claim(self) -> str:
         """What the board is about, in words."""
         if self.about == "queries" and len(self.datasets) > 1:
@@ -157,14 +168,15 @@ class Leaderboard(Result):
     def title(self) -> str:
         """What it is, in a line."""
         size = counted(self.n_queries, "query")
-        if self.datasets:
+        if len(self.datasets) > 1:
             size = counted(len(self.datasets), "data set") + ("" if self.about == "data sets" else f", {size}")
         return f"Leaderboard of {self.measure}: {counted(len(self), 'system')}, {size}; about {self.claim}"
 
     def sentence(self) -> str:
         """Who may be the best, and how many tiers there are."""
         first = [row.system for row in self.rows if row.rank_low == 1]
-        tiers = counted(self.rows[-1].tier, "tier")
+        n_tiers = self.rows[-1].tier
+        tiers = counted(n_tiers, "tier") if n_tiers > 1 else "no systems"
         if len(first) == 1:
             said = f"{first[0]} is the best"
         elif len(first) == len(self):
@@ -206,18 +218,22 @@ class Leaderboard(Result):
         return [{"measure": b.measure, "about": b.claim, **row} for b in boards for row in b.to_dicts()]
 
     def _notes(self) -> list[str]:
-        by = "bootstrap" if self.chance == "bootstrap" else "a normal model that learns how far systems are apart"
+        by = "bootstrap" if self.chance == "bootstrap" else "a model that learns how far systems are apart"
         level = percent(self.confidence)
         lines = [
             f"In brackets: ranks that are possible, all at once with {level} confidence. A tier begins where a system "
-            "is shown to be worse than the first of the tier above.",
-            f"P(best), P(top): to have the highest true mean, to be among the {self.top} highest (by {by}).",
+            "is shown to be worse than the first of the tier above."
         ]
-        if self.study is not None:
-            near, far = (1.96 * error for error in (self.study.queries_error, self.study.datasets_error))
+        if self.rows[0].p_best is not None:
+            has_top = self.top < len(self)
+            names, top = ("P(best), P(top)", f", to be among the {self.top} highest") if has_top else ("P(best)", "")
+            lines.append(f"{names}: to have the highest true mean{top} (by {by}).")
+        if self.study is not None and self.elsewhere is not None:
+            near, far = self.study.margins(self.confidence)
+            is_known = far is not None and self.elsewhere.rows[0].p_best is not None
             lines.append(
-                f"By variance components, a difference is known to ± {near:.3f} about other queries of these data "
-                f"sets, and to ± {far:.3f} about other data sets (95 %)."
+                f"By variance components, a difference is known to ± {near:.3f} about other queries of these data sets"
+                f"{f', and to ± {far:.3f} about other data sets' if is_known else ''} ({level})."
             )
         return [*lines, *self.notes]
 
@@ -248,7 +264,9 @@ def leaderboard(
 
     P(best), and P(top) for the ``top`` systems (3 if not given), are by ``bootstrap`` over queries, or by a ``model``
     with a prior of true means that is learned from all systems. Both are calibrated about as well; the bootstrap is the
-    default as it was better on CLEF eHealth 2015 (``python -m benchmarks.leaderboard`` has other collections).
+    default as it was better on CLEF eHealth 2015 (``python -m benchmarks.leaderboard`` has other collections). With
+    fewer than 30 queries, or data sets where the claim is about others, it is too sure and the model stands in. With so
+    few that no difference could be shown at all, neither is given.
 
     ``slices`` is a table of queries with any attributes (``query_id, genre, length``), ``by`` names those that count if
     not all: each gets a board per slice, and a test whether differences between systems change between slices, with
@@ -317,6 +335,9 @@ def _board(eff: Effectiveness, sample: Sample, about: About, how: dict[str, Any]
     """Systems by their mean, and what is known of their ranks."""
     drawing = {"resamples": how["resamples"], "seed": how["seed"]}
     ranks = rank_sets(sample, confidence=how["confidence"], **drawing)
+    if sample.covariance[1] + 1 < _FEWEST_DRAWN:
+        how = {**how, "chance": "model"}
+    is_powerless = sample.is_powerless(how["confidence"])
     p_best, p_top = chances(sample, top=how["top"], how=how["chance"], **drawing)
     low, high = sample.intervals(how["confidence"])
     least, most = (float(ends[0]) for ends in eff.limits())
@@ -325,8 +346,10 @@ def _board(eff: Effectiveness, sample: Sample, about: About, how: dict[str, Any]
     order = sorted(range(len(eff.systems)), key=lambda s: (-ranks.means[s], eff.systems[s]))
     rows = [(eff.systems[s], *(column[s].item() for column in columns)) for s in order]
     standings = tuple(Standing(rank, name, *rest) for name, rank, *rest in rows)
+    if is_powerless:
+        standings = tuple(replace(row, p_best=None, p_top=None) for row in standings)
     notes, n = [], counted(len(sample.values), "query" if about == "queries" else "data set")
-    if not ranks.better.any() and sample.is_powerless(how["confidence"]):
+    if is_powerless:
         notes.append(
             f"{n} cannot show any difference with {percent(how['confidence'])} confidence, however large it is."
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import NotEnoughDataError
@@ -115,3 +116,16 @@ def test_constant_data_have_no_variance_and_too_few_data_sets_are_refused() -> N
     assert not study_datasets(np.full((10, 3), 0.5), np.repeat([0, 1], 5)).variances.any()
     with pytest.raises(NotEnoughDataError, match="got 3 systems, 1 data set of up to 10 queries"):
         study_datasets(np.ones((10, 3)), np.zeros(10, dtype=int))
+
+
+def test_margins_are_those_of_t_and_few_data_sets_that_look_alike_say_nothing_of_others() -> None:
+    study = study_datasets(*_made_up([5, 9, 6, 5, 8, 7], 4, 8))
+    near, far = study.margins(0.9)
+    assert near == pytest.approx(stats.t.ppf(0.95, 3 * (40 - 6)) * study.queries_error)
+    assert far == pytest.approx(stats.t.ppf(0.95, 5) * study.datasets_error)
+    rng = np.random.default_rng(1)
+    for n_datasets, is_known in ((6, False), (12, True)):
+        d = np.repeat(np.arange(n_datasets), 20)
+        values = rng.normal(size=(len(d), 3))
+        values -= np.array([values[d == i].mean(axis=0) for i in range(n_datasets)])[d]  # no data set differs
+        assert (study_datasets(values, d).margins(0.95)[1] is not None) == is_known
