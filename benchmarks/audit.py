@@ -114,7 +114,8 @@ def draw_part(case: Case, rng: np.random.Generator) -> Candidates:
 def begin(case: Case, part: Candidates, index: int, estimator: str, share: float) -> Session:
     """A session before anything is judged."""
     options = case.options if estimator == "hierarchical" else {}
-    return Session(part.unjudged(), case.measure, estimator=estimator, seed=index, audit=share, options=options)
+    settings: dict[str, Any] = {"rule": "information", "seed": index, "audit": share, "options": options}
+    return Session(part.unjudged(), case.measure, estimator=estimator, **settings)
 
 
 def judge_next(session: Session, part: Candidates) -> None:

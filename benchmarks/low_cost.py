@@ -28,7 +28,7 @@ from benchmarks.tests_of_pairs import peak
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mirex2011"
 PUBLISHED_TOOL = (16.0, 125.0)
-METHODS = (("uniform", "confidence"), ("output", "pairs"), ("judgments", "pairs"), ("hierarchical", "information"))
+METHODS = (("uniform", "confidence"), ("output", "pairs"), ("judgments", "pairs"), ("hierarchical", "mixed"))
 
 
 def mirex() -> tuple[Candidates, str]:
@@ -86,7 +86,7 @@ def growth(sizes: Sequence[tuple[int, int, int]], n: int) -> Table:
     rows = []
     for n_systems, n_queries, depth in sizes:
         known = made_up(n_systems, n_queries, depth)
-        size, by = f"{n_systems} x {n_queries} x {depth}", ("hierarchical", "information")
+        size, by = f"{n_systems} x {n_queries} x {depth}", ("hierarchical", "mixed")
         for name, method in (("CG", ("uniform", "confidence")), ("CG", by), ("nDCG", by)):
             mean, longest = one_judgment(known, f"{name}@{depth}", *method, n)
             figures = (seconds(mean), seconds(longest), f"{peak():,.0f} MB")

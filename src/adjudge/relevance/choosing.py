@@ -422,7 +422,7 @@ class Goal:
         kind = GOALS["winner" if self.kind == "top" and self.top == 1 else self.kind]
         zone = f" (differences below {self.zone:.3g} do not matter)" if self.zone and not kind.falling else ""
         about = kind.about.replace("the first systems", f"the first {self.top} systems")
-        return f"{about} {'<=' if kind.falling else '>='} {self.wanted:g}{zone}"
+        return f"{about} {'≤' if kind.falling else '≥'} {self.wanted:g}{zone}"
 
 
 GOAL = Kind(Goal | str, "a goal (adjudge.relevance.Goal) or the name of one")

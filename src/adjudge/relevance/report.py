@@ -18,7 +18,7 @@ from adjudge.relevance.simulation import Simulations, method_name
 from adjudge.relevance.worth import NextSteps
 from adjudge.reporting.document import Block, Paragraph, Section, TableBlock, section
 from adjudge.tables import Heading
-from adjudge.text import counted, listed, percent
+from adjudge.text import counted, listed, percent, shown_probability
 from adjudge.users.report import Evidence
 
 _SHOWN_PAIRS = 30
@@ -57,8 +57,10 @@ def estimate_section(
                 Heading("System", "left"): row.system,
                 Heading(measure, about="expected score with everything judged"): f"{row.score:.3f}",
                 Heading(f"{level} interval"): f"[{row.low:.3f}, {row.high:.3f}]",
-                Heading("P(best)", about="probability to have the highest score"): percent(row.p_best, 1),
-                Heading(f"P(top {session.goal.top})", about="probability to be among the first"): percent(row.p_top, 1),
+                Heading("P(best)", about="probability to have the highest score"): _chance(session, row.p_best),
+                Heading(f"P(top {session.goal.top})", about="probability to be among the first"): _chance(
+                    session, row.p_top
+                ),
                 Heading("Not told apart from", "left", tied): listed(row.tied, most=6),
             }
             for row in ranked
@@ -116,6 +118,11 @@ def steps_table(steps: NextSteps) -> TableBlock:
     return TableBlock.of("next-steps", f"{steps.title}. {' '.join(steps.notes)}", rows, steps.to_dicts())
 
 
+def _chance(session: Session, p: float) -> str:
+    """A probability that draws estimate, unless all is known."""
+    return shown_probability(p) if session.view.scores.covariance.any() else percent(p, 1)
+
+
 def _known(confidence: float | None) -> str:
     return "–" if confidence is None else f"{confidence:.3f}"
 
@@ -128,7 +135,7 @@ def _estimate_sentences(
     score = f"{best.score:.3f} [{best.low:.3f}, {best.high:.3f}]"
     leader = f"{best.system} has the highest expected {session.scoring.measure}, {score}"
     if len(ranked) > 1:
-        leader += f"; it is the best with probability {percent(best.p_best, 1)}"
+        leader += f"; it is the best with probability {_chance(session, best.p_best)}"
     if best.tied:
         ties = {pair.other for pair in pairs if pair.system == best.system and pair.verdict == "tie"}
         open_, near = ([name for name in best.tied if (name in ties) is tie] for tie in (False, True))
@@ -155,8 +162,9 @@ def _estimate_sentences(
         third += " One query says nothing of other queries."
     if best.p_best_new is not None and pairs:
         third += (
-            f" On new queries like these, {best.system} is the best with probability {percent(best.p_best_new, 1)}, "
-            f"and mean confidence in the order of two systems is {status.mean_confidence_new:.3f}."
+            f" On new queries like these, {best.system} is the best with probability "
+            f"{shown_probability(best.p_best_new)}, and mean confidence in the order of two systems is "
+            f"{status.mean_confidence_new:.3f}."
         )
     said = [f"{leader}.", first, second, third] if pairs else [f"{leader}.", first, third]
     return [*said, _KNOWN_ITEM] if session.estimator == "hierarchical" and _one_relevant_each(session) else said

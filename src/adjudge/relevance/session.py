@@ -94,11 +94,11 @@ class RankedSystem:
     tier: Annotated[
         int, Column("a tier begins where a system is shown to be worse than the first of the tier above", "d")
     ]
-    p_best: Annotated[float, Column("probability to have the highest score", ".1f %", label="P(best)")]
-    p_top: Annotated[float, Column("probability to be among the first by score", ".1f %", label="P(top)")]
+    p_best: Annotated[float, Column("probability to have the highest score", "probability", label="P(best)")]
+    p_top: Annotated[float, Column("probability to be among the first by score", "probability", label="P(top)")]
     p_best_new: Annotated[
         float | None,
-        Column("probability to be the best on queries like these", ".1f %", label="P(best), new queries"),
+        Column("probability to be the best on queries like these", "probability", label="P(best), new queries"),
     ]
     tied: Annotated[tuple[str, ...], Column("systems that it cannot be told from", label="cannot be told from")]
 

@@ -325,7 +325,7 @@ def test_judging_goes_on_until_one_judgment_a_query_whatever_the_model_says() ->
     session.judge("q3", "w", 50)
     assert session.done
     assert session.status().reason.startswith(
-        "the goal is reached: mean probability that the order of two systems is right >= 0.01"
+        "the goal is reached: mean probability that the order of two systems is right ≥ 0.01"
     )
     assert started(goal=Goal(level=0.01, least=3)).done
     assert not started(goal=Goal(level=0.01, least=1000)).done
@@ -351,13 +351,13 @@ def test_goals_that_make_no_sense_are_refused(settings: dict[str, Any], message:
 
 
 def test_goals_say_what_they_want() -> None:
-    assert str(Goal("confidence", zone=0)) == "mean confidence over all pairs of systems >= 0.95"
-    assert str(Goal("top", top=5, zone=0)) == "probability that the first 5 systems are the best ones >= 0.95"
-    assert str(Goal("top", top=1, zone=0)) == "probability that the first system is the best >= 0.95"
+    assert str(Goal("confidence", zone=0)) == "mean confidence over all pairs of systems ≥ 0.95"
+    assert str(Goal("top", top=5, zone=0)) == "probability that the first 5 systems are the best ones ≥ 0.95"
+    assert str(Goal("top", top=1, zone=0)) == "probability that the first system is the best ≥ 0.95"
     assert str(Goal("tau", 0.8, zone=0.02)) == (
-        "expected Kendall correlation with the truth >= 0.8 (differences below 0.02 do not matter)"
+        "expected Kendall correlation with the truth ≥ 0.8 (differences below 0.02 do not matter)"
     )
-    assert str(Goal("error")) == "half-width of the 95 % interval of a typical score <= 0.05"
+    assert str(Goal("error")) == "half-width of the 95 % interval of a typical score ≤ 0.05"
 
 
 def test_what_users_notice_is_known_where_they_were_asked() -> None:
