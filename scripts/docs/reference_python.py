@@ -200,7 +200,7 @@ def _leads_to(value: object) -> Iterator[type]:
 
 
 def _ours(hint: object) -> Iterator[type]:
-    if inspect.isclass(hint) and hint.__module__.startswith("adjudge."):
+    if inspect.isclass(hint) and hint.__module__.startswith("adjudge.") and not hint.__name__.startswith("_"):
         yield hint
     for part in typing.get_args(hint):
         yield from _ours(part)

@@ -294,16 +294,24 @@ def test_what_is_true_of_a_goal_by_hand(kind: str, kept: float) -> None:
     assert session.goal.kept(session.view, np.array([0.7, 0.8, 0.39, 0.4])) == pytest.approx(kept)
 
 
+@pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("measure", ["P@10", "nDCG@10", "RR@10"])
-def test_zeros_alone_do_not_stop_a_session(measure: str) -> None:
-    """After as many zeros as there are queries, nothing is known of how much relevance varies."""
+def test_zeros_alone_do_not_stop_a_session(measure: str, first: int) -> None:
+    """After as many zeros as there are queries, nothing is known of how much relevance varies, nor with a single 1."""
     rng = np.random.default_rng(0)
     runs = {f"s{s}": {f"q{q}": [f"d{d}" for d in rng.permutation(30)[:10]] for q in range(20)} for s in range(6)}
     session = Session(candidates(aj.read(runs), cutoff=10, scale=BINARY), measure)
     for n in range(60):
         assert not session.done, n
         ((query, document),) = session.next()
-        session.judge(query, document, 0)
+        session.judge(query, document, first if n == 0 else 0)
+
+
+@pytest.mark.parametrize("kind", ["order", "confidence", "tau"])
+def test_where_no_order_is_claimed_half_of_it_is_right(kind: str) -> None:
+    runs = {name: {"q": [name]} for name in "abcd"}
+    session = Session(candidates(aj.read(runs), cutoff=1, scale=FINE), "CG@1", estimator="uniform", goal=Goal(kind))
+    assert session.goal.kept(session.view, np.array([0.1, 0.4, 0.7, 1.0])) == (0 if kind == "tau" else 0.5)
 
 
 @pytest.mark.parametrize(("name", "measure"), CASES)

@@ -151,6 +151,18 @@ def test_names_that_no_column_holds_are_refused(database: Database) -> None:
             put_runs(connection, found, aj.read(bad).runs, now=1.0)
 
 
+def test_a_goal_about_the_first_systems_needs_more_of_them(database: Database) -> None:
+    """Opening says so, and a change once it is open; RUNS are of two systems."""
+    many, few = {"kind": "top", "top": 2}, {"kind": "top", "top": 1}
+    message = "Goal top: 'top' must be below the number of systems, 2, got 2"
+    with pytest.raises(AdjudgeError, match=message):
+        opened(database, goal=many)
+    found = opened(database, "others", goal=few)
+    plain = found.settings.model_dump(mode="json")
+    with database.write() as connection, pytest.raises(AdjudgeError, match=message):
+        change_settings(connection, found, JudgingSettings.parse({**plain, "goal": many}), who="ann", now=1.0)
+
+
 def test_runs_of_an_open_campaign_stay(database: Database) -> None:
     found = opened(database)
     with database.write() as connection, pytest.raises(Conflict, match="while it is a draft; this one is open"):

@@ -39,11 +39,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("leaderboard")
     group.add_argument("--confidence", type=CONFIDENCE, default=0.95, help="that all possible ranks and tiers hold")
     add_option(group, "--top", type=COUNT, metavar="K", help="P(top) is to be among the first K", usual="3")
-    group.add_argument(
+    add_option(
+        group,
         "--chance",
         choices=get_args(Chance),
-        default="bootstrap",
-        help="P(best) and P(top) by resampled queries, or by a normal model with a prior learned from all systems",
+        help="P(best) and P(top) by resampled queries, or by a model with a prior learned from all systems",
+        usual="bootstrap; model with fewer than 30 queries",
     )
     add_slices(group)
     add_option(group, "--resamples", type=RESAMPLES, help="of queries", usual="10,000, fewer for hundreds of systems")

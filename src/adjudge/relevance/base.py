@@ -496,9 +496,10 @@ class View:
         return kept(self.scores, self._halfway(0.0), self.model.confidence_df, self.model.order_inflation)
 
     def orders_kept(self, truth: Floats) -> Floats:
-        """Whether the order of each two systems is not wrong by more than the zone, given the true scores: 1 or 0."""
-        lost = -np.sign(self.differences[0]) * (truth[:, None] - truth)
-        return np.asarray(lost <= self.zone + ROUNDING, dtype=np.float64)
+        """Whether orders are not wrong by more than the zone, given the true scores; 1/2 where none is claimed."""
+        expected, true = self.differences[0], truth[:, None] - truth
+        kept = np.where(expected == 0, 0.5, -np.sign(expected) * true <= self.zone + ROUNDING)
+        return np.where(np.abs(true) <= self.zone + ROUNDING, 1.0, kept)
 
     def signs_right(self, truth: Floats) -> Floats:
         """Whether signs are right, or differences within the zone, given the true scores; 1/2 where none is claimed."""

@@ -217,6 +217,7 @@ def calibrate_judging(
     pool = pool.of_judged_queries()
     methods = list(product(as_names(estimators), as_names(rules or as_goal(goal).rule)))
     n_systems = _part_size("systems", systems, pool.n_systems)
+    as_goal(goal).check_systems(n_systems)
     n_queries = _part_size("queries", queries, pool.n_queries)
     if not methods or not shares:
         raise AdjudgeError(f"expected at least one method and one share, got {len(methods)} and {len(shares)}")

@@ -180,11 +180,14 @@ def choose(utility: Floats, view: View, priority: Floats, n: int, among: Mask | 
 
     Answers to one query tell much the same, so a second candidate of a query waits until other queries had theirs.
     """
-    open_ = np.flatnonzero((view.open if among is None else among) & np.isfinite(utility))
+    open_ = np.flatnonzero((view.open if among is None else among) & ~np.isnan(utility))
     if not len(open_):
         return []
     offered = utility[open_]
-    near = _TIED * float(np.abs(offered).max())
+    is_telling = np.isfinite(offered)
+    telling = offered[is_telling]
+    near = _TIED * float(np.abs(telling).max(initial=0.0))
+    offered = np.where(is_telling, offered, telling.min(initial=0.0) - 2 * near - 1)
     if n == 1:
         best = open_[offered >= offered.max() - near]
         return [int(best[np.argmin(priority[best])])]
@@ -197,6 +200,7 @@ def choose(utility: Floats, view: View, priority: Floats, n: int, among: Mask | 
     starts = np.flatnonzero(np.diff(query[by_query], prepend=-1))
     turn = np.empty(len(query), dtype=np.int64)  # how many candidates of the query come before
     turn[by_query] = np.arange(len(query)) - np.repeat(starts, np.diff(np.append(starts, len(query))))
+    turn[~np.isfinite(utility[order])] += len(query)  # what tells nothing comes last
     return [int(pair) for pair in order[np.argsort(turn, kind="stable")][:n]]
 
 
@@ -402,6 +406,11 @@ class Goal:
     def kept(self, view: View, truth: Floats) -> float:
         """What of it is true, given the true scores: its value as it is, 1 or 0, or the share of scores within it."""
         return GOALS[self.kind].kept(view, truth, self.wanted)
+
+    def check_systems(self, n_systems: int) -> None:
+        """Refuse a goal about more first systems than there are others."""
+        if self.kind == "top" and self.top >= n_systems > 1:
+            raise AdjudgeError(f"Goal top: 'top' must be below the number of systems, {n_systems}, got {self.top}")
 
     def lacking(self, view: View) -> int:
         """Judgments to make before the model is believed."""

@@ -245,7 +245,7 @@ class Session:
     True
     >>> session.judge("q", "x", 1)
     >>> session
-    Session(P@2, uniform, information: 1 of 3 candidates judged)
+    Session(P@2, uniform, mixed: 1 of 3 candidates judged)
     >>> session.judge("q", "z", 0)
     >>> [(row.system, row.score) for row in session.ranking()], session.done
     ([('a', 0.75), ('b', 0.25)], True)
@@ -274,10 +274,6 @@ class Session:
         self.rule = rule or self.goal.rule
         if per_pair > 1 and "noisy" not in signature(ESTIMATORS[estimator]).parameters:
             raise AdjudgeError(f"{estimator}: 'per_pair' must be 1, as it weighs no assessors, got {per_pair}")
-        if self.goal.kind == "top" and self.goal.top >= candidates.n_systems > 1:
-            raise AdjudgeError(
-                f"Goal top: 'top' must be below the number of systems, {candidates.n_systems}, got {self.goal.top}"
-            )
         if per_pair > 1 and self.rule not in SECOND:
             known = ", ".join(SECOND)
             raise AdjudgeError(f"The rule {self.rule!r} asks for no second opinions; with 'per_pair' use {known}.")
@@ -338,13 +334,13 @@ class Session:
     def most_telling(self, n: int, *, again: bool) -> list[int]:
         """The n candidates, by place, that tell most among those not judged, or ``again`` among those judged once."""
         among = self.model.judged & (self._answers < max(self.per_pair, 2)) if again else self.view.open
-        return choose(self._utility(), self.view, self._priority, n, among)
+        utility = self._utility()
+        return choose(utility, self.view, self._priority, n, among & np.isfinite(utility))
 
     def _utility(self) -> Floats:
-        """What judging each candidate tells; NaN where nothing is left to learn although something else is."""
+        """What judging each candidate tells; -inf where nothing is left to learn, so that it comes last."""
         utility = self._ask(self.view).astype(np.float64, copy=True)
-        known = self.model.variance <= 0
-        utility[known & self.view.open & (~known & self.view.open).any()] = np.nan
+        utility[(self.model.variance <= 0) & self.view.open] = -np.inf
         return utility
 
     def _telling(self, n: int, utility: Floats) -> list[int]:
@@ -734,6 +730,7 @@ def judging(
     """
     seed = as_seed(seed)
     name, pool = prepare_candidates(collection, measure, scale=scale, opinions=opinions, similarity=similarity)
+    as_goal(goal).check_systems(pool.n_systems)
     return Session(
         pool, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options, per_pair=per_pair,
         audit=audit,

@@ -287,6 +287,7 @@ def simulate_judging(
     seed = as_seed(seed)
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
     pool = pool.of_judged_queries()
+    as_goal(goal).check_systems(pool.n_systems)
     asked = pool.retrieved().unjudged()
     for estimator in as_names(estimators):  # refuses and warns once, before the work starts
         start(estimator, asked, scoring(name, pool.scale))

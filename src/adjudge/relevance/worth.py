@@ -87,7 +87,7 @@ def next_steps(session: Session, *, costs: Costs | None = None, budget: float | 
     What a budget of 368 buys
     step            these queries  new queries
     nothing                 1.000        0.793
-    2 more queries              –        0.812
+    2 more queries              –        0.813
     A judgment costs 1, a query 100; new queries are judged as much as these are.
     """
     prices, view, n = costs or Costs(), session.view, session.candidates.n_queries

@@ -101,6 +101,19 @@ def test_what_is_known_is_asked_last_by_every_rule(rule: str) -> None:
         session.judge(query, document, float(c.relevance[c.find(query, document)]))
 
 
+def test_what_is_known_is_asked_where_everything_else_is_in_other_hands() -> None:
+    c = made(n_queries=3)
+    session = Session(c.unjudged(), "RR@5", estimator="known_item")
+    for pair in np.flatnonzero(c.relevance == 1):
+        if c.query[pair] < 2:
+            session.judge(*session.pair(int(pair)), 1)
+    left = [session.pair(i) for i in range(len(c)) if not session.model.judged[i]]
+    others = [pair for pair in left if pair[0] == c.queries[2]]
+    assert len(session.next(5, exclude=others)) == 5
+    assert set(session.next(len(c))) == set(left)
+    assert set(session.next(len(others))) == set(others)
+
+
 def test_once_the_relevant_document_is_found_nothing_is_left_to_ask() -> None:
     c = made()
     session = Session(c.unjudged(), "RR@5", estimator="known_item", goal=Goal("pairs", 0.9999, zone=0, least=0))

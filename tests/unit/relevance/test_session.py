@@ -242,6 +242,15 @@ def test_a_session_of_version_1_0_is_saved_and_loaded_again(tmp_path: Path) -> N
         loaded.save(tmp_path / "again.json")
 
 
+def test_a_goal_about_all_systems_is_refused_at_the_start_and_goes_on_where_it_was_saved(tmp_path: Path) -> None:
+    collection, goal = aj.read(RUNS), Goal("top", top=len(RUNS))
+    with pytest.raises(AdjudgeError, match=f"'top' must be below the number of systems, {len(RUNS)}, got {len(RUNS)}"):
+        judging(collection, "CG@2", scale=FINE, goal=goal)
+    pool = candidates(collection, cutoff=2, scale=FINE)
+    Session(pool, "CG@2", goal=goal).save(tmp_path / "s.json")
+    assert Session.load(tmp_path / "s.json", pool).goal == goal
+
+
 FOREIGN: dict[str, dict[str, Any]] = {
     "no measure": {"measure": None},
     "an unknown measure": {"measure": "NDCG@2"},

@@ -193,4 +193,4 @@ def test_seeds_only_matter_where_documents_are_equally_telling(judged: Candidate
 
 def test_a_goal_by_name_is_described_in_the_notes() -> None:
     found = aj.simulate(aj.demo(queries=5, depth=5), "CG@5", estimators="uniform", goal="winner", seeds=1, at=())
-    assert any("Goal: probability that the first system is the best >= 0.95" in note for note in found.notes)
+    assert any("Goal: probability that the first system is the best ≥ 0.95" in note for note in found.notes)

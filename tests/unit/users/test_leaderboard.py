@@ -211,10 +211,13 @@ def test_who_is_the_best_on_other_data_sets_is_not_said_from_too_few_and_by_the_
     assert [row[-2:] for row in few.elsewhere.table().rows] == [("–", "–")] * 4
     assert "P(best)" not in " ".join(few.elsewhere.table().notes)
     assert sum(row.p_best or 0 for row in few) == pytest.approx(1)
-    more = aj.leaderboard(_datasets([40] * 8), chance="bootstrap", resamples=500)
+    more = aj.leaderboard(_datasets([40] * 8), resamples=500)
     assert more.elsewhere is not None
     assert (more.chance, more.elsewhere.chance) == ("bootstrap", "model")
     assert "by a model that learns how far systems are apart" in " ".join(more.elsewhere.table().notes)
+    asked = aj.leaderboard(_datasets([40] * 8), chance="bootstrap", resamples=500)
+    assert asked.elsewhere is not None
+    assert (asked.chance, asked.elsewhere.chance) == ("bootstrap", "bootstrap")
 
 
 def test_claims_about_other_data_sets_come_true_as_often_as_they_say() -> None:

@@ -273,4 +273,5 @@ def open_session(arguments: argparse.Namespace) -> tuple[Session, Collection]:
     check_names(arguments)
     collection, measure, pool = read_candidates(arguments)
     goal, names = goal_of(arguments, measure, pool), ("estimator", "rule", "seed", "per_pair", "audit")
+    goal.check_systems(pool.n_systems)
     return Session(pool, measure, goal=goal, **{name: getattr(arguments, name) for name in names}), collection

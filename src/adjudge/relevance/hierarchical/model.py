@@ -163,7 +163,7 @@ class HierarchicalModel(RelevanceModel):
         effects, n = self._plain, len(self._plain.names)
         for _ in range(_ROUNDS):
             self._effects = effects
-            if self._reestimate and len(set(self.answers.values())) > 1:  # grades that are all alike tell of none
+            if self._reestimate and self._is_varied():
                 self._estimate(np.flatnonzero(self.judged))
             self._condition()
             theta, variance = self._posterior.theta[:n], np.diagonal(self._posterior.sigma)[:n]
@@ -172,6 +172,11 @@ class HierarchicalModel(RelevanceModel):
                 break
             effects = self._plain.stretched(stretch)
         self._count()
+
+    def _is_varied(self) -> bool:
+        """Whether some grades differ from the most common one; fewer do not tell how much relevance varies."""
+        counts = np.unique(list(self.answers.values()), return_counts=True)[1]
+        return int(counts.sum() - counts.max(initial=0)) >= _FEWEST_THAT_DIFFER
 
     def _estimate(self, rows: Ints) -> None:
         """Variances of effects, and of assessors where they have noise."""
@@ -317,6 +322,7 @@ def _prior(candidates: Candidates, features: str, base: Floats | None, *, sound:
     return design(candidates, base, features, sound=heard), defaults
 
 
+_FEWEST_THAT_DIFFER = 3
 _ROUNDS = 3  # of estimates, at most
 _SAME = 0.02  # share by which standard deviations may differ in the last round
 

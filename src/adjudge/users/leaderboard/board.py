@@ -247,7 +247,7 @@ def leaderboard(
     *,
     confidence: float = 0.95,
     top: int | None = None,
-    chance: Chance = "bootstrap",
+    chance: Chance | None = None,
     slices: Tabular | None = None,
     by: str | Iterable[str] | None = None,
     resamples: int | None = None,
@@ -265,8 +265,9 @@ def leaderboard(
     P(best), and P(top) for the ``top`` systems (3 if not given), are by ``bootstrap`` over queries, or by a ``model``
     with a prior of true means that is learned from all systems. Both are calibrated about as well; the bootstrap is the
     default as it was better on CLEF eHealth 2015 (``python -m benchmarks.leaderboard`` has other collections). With
-    fewer than 30 queries, or data sets where the claim is about others, it is too sure and the model stands in. With so
-    few that no difference could be shown at all, neither is given.
+    fewer than 30 queries, or data sets where the claim is about others, it is too sure and the model is the default; of
+    unequal data sets their degrees of freedom count. With so few that no difference could be shown at all, neither is
+    given.
 
     ``slices`` is a table of queries with any attributes (``query_id, genre, length``), ``by`` names those that count if
     not all: each gets a board per slice, and a test whether differences between systems change between slices, with
@@ -335,8 +336,8 @@ def _board(eff: Effectiveness, sample: Sample, about: About, how: dict[str, Any]
     """Systems by their mean, and what is known of their ranks."""
     drawing = {"resamples": how["resamples"], "seed": how["seed"]}
     ranks = rank_sets(sample, confidence=how["confidence"], **drawing)
-    if sample.covariance[1] + 1 < _FEWEST_DRAWN:
-        how = {**how, "chance": "model"}
+    if how["chance"] is None:
+        how = {**how, "chance": "model" if sample.covariance[1] + 1 < _FEWEST_DRAWN else "bootstrap"}
     is_powerless = sample.is_powerless(how["confidence"])
     p_best, p_top = chances(sample, top=how["top"], how=how["chance"], **drawing)
     low, high = sample.intervals(how["confidence"])

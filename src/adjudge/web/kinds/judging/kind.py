@@ -14,6 +14,7 @@ from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, Kind, Observer, Words
 from adjudge.web.kinds.judging.settings import JudgingSettings, asked_scale, settings_of
 from adjudge.web.kinds.judging.store import (
+    check_goal,
     import_judgments,
     make_pairs,
     missing_items,
@@ -128,6 +129,8 @@ class Judging(Kind):
 
     def follow_change(self, connection: Connection, before: Campaign, after: Campaign, changed: set[str]) -> None:
         """Candidates as the settings want them now; there are no answers where the cutoff changes."""
+        if "goal" in changed and after.state != "draft":
+            check_goal(connection, after)
         if settings_of(after).cutoff == settings_of(before).cutoff:
             if {"judged_by", "agreement_share", "second_opinions", "seed"} & changed:
                 wish_again(connection, after)

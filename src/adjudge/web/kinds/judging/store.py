@@ -237,6 +237,11 @@ def needed_items(connection: Connection, campaign: Campaign) -> dict[str, set[st
     return {"document": {document for _, document in pairs} | queries, "query": queries}
 
 
+def check_goal(connection: Connection, campaign: Campaign) -> None:
+    """Refuse a goal about more first systems than there are others."""
+    settings_of(campaign).goal.goal.check_systems(len(run_tables(connection, campaign.id)[0]))
+
+
 def make_pairs(connection: Connection, campaign: Campaign) -> int:
     """Add the candidates that are not there yet, and lay a first queue; the number of new ones.
 
@@ -248,11 +253,7 @@ def make_pairs(connection: Connection, campaign: Campaign) -> int:
     known = {(row.query, row.document) for row in there}
     pairs = _retrieved(connection, campaign)
     wanted = _wanted(campaign, len(pairs))
-    goal, n_systems = settings_of(campaign).goal, len(run_tables(connection, campaign.id)[0])
-    if goal.kind == "top" and goal.top >= n_systems > 1:
-        raise Refused(
-            f"The goal is about the first {goal.top} systems; it takes more systems than that, got {n_systems}."
-        )
+    check_goal(connection, campaign)
     new = []
     for (query, document), how_many in zip(pairs, wanted, strict=True):
         if (query, document) in known:
