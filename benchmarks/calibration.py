@@ -343,8 +343,7 @@ def _judge_next(session: Session, part: Candidates) -> None:
 def _look(view: View, truth: Floats, there: Floats, n_there: int, found: Trial) -> None:
     """Compare all claims with what is so."""
     true, expected = (truth[:, None] - truth)[view.upper], view.differences[0][view.upper]
-    true = np.where(np.abs(true) <= _SAME, 0.0, true)
-    right = np.where(true == 0, 1.0, np.where(expected == 0, 0.5, np.sign(expected) == np.sign(true)))
+    right = view.signs_right(truth, 0.0)[view.upper]
     drawn = {"winner": (view.chances[0], 1), "top 3": (view.chances[1], TOP)}
     found.claims["sign"].append(Claim(view.sign[view.upper], right))
     found.claims["promise"].append(Claim(view.promise[view.upper], view.orders_kept(truth)[view.upper]))

@@ -447,10 +447,16 @@ def _standard_normal(n_systems: int) -> Floats:
     return np.concatenate([half, -half])
 
 
+def symmetric_root(covariance: Floats) -> Floats:
+    """A symmetric matrix whose square is the covariance, the same on all machines; what is below 0 is rounding."""
+    values, vectors = np.linalg.eigh(covariance)
+    root: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # signs of vectors differ
+    return root
+
+
 def _draw(scores: Scores, inflation: float, df: int | None) -> Floats:
     """Draws of scores, draws x systems; of the multivariate t with ``df``."""
-    values, vectors = np.linalg.eigh(scores.covariance * inflation)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # signs of vectors differ between machines
+    root = symmetric_root(scores.covariance * inflation)
     moves = _standard_normal(len(root)) @ root
     if df is not None:
         moves *= np.sqrt(df / np.random.default_rng(1).chisquare(df, (len(moves), 1)))
@@ -501,11 +507,11 @@ class View:
         kept = np.where(expected == 0, 0.5, -np.sign(expected) * true <= self.zone + ROUNDING)
         return np.where(np.abs(true) <= self.zone + ROUNDING, 1.0, kept)
 
-    def signs_right(self, truth: Floats) -> Floats:
-        """Whether signs are right, or differences within the zone, given the true scores; 1/2 where none is claimed."""
+    def signs_right(self, truth: Floats, zone: float) -> Floats:
+        """Whether signs are right, or differences within a zone, given the true scores; 1/2 where none is claimed."""
         expected, true = self.differences[0], truth[:, None] - truth
         right = np.where(expected == 0, 0.5, np.sign(expected) == np.sign(true))
-        return np.where(np.abs(true) <= self.zone + ROUNDING, 1.0, right)
+        return np.where(np.abs(true) <= zone + ROUNDING, 1.0, right)
 
     def told(self, confidence: float) -> Mask:
         """Which systems are told apart, systems x systems."""

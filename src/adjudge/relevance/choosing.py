@@ -66,12 +66,8 @@ def by_ranks(model: RelevanceModel) -> Ask:
 @rule("mixed")
 def mixed(model: RelevanceModel) -> Ask:
     """About the order and about scores alike: ``information`` and ``variance``, each divided by its highest, summed."""
-
-    def ask(view: View) -> Floats:
-        order, scores = (RULES[name](model)(view) for name in ("information", "variance"))
-        return _of_most(order) + _of_most(scores)
-
-    return ask
+    order, scores = information(model), variance(model)
+    return lambda view: _of_most(order(view)) + _of_most(scores(view))
 
 
 def _informed(view: View, doubt: Floats) -> Floats:
@@ -296,7 +292,7 @@ GOALS.add(
     "tau",
     GoalKind(
         lambda view: 2 * view.mean_confidence - 1,
-        lambda view, truth, _: 2 * mean_of_pairs(view.signs_right(truth)) - 1,
+        lambda view, truth, _: 2 * mean_of_pairs(view.signs_right(truth, view.zone)) - 1,
         0.9,
         "expected Kendall correlation with the truth",
     ),
@@ -305,7 +301,7 @@ GOALS.add(
     "tau_ap",
     GoalKind(
         lambda view: _expected_tau_ap(view, view.confidence),
-        lambda view, truth, _: _expected_tau_ap(view, view.signs_right(truth)),
+        lambda view, truth, _: _expected_tau_ap(view, view.signs_right(truth, view.zone)),
         0.9,
         "expected AP correlation with the truth",
         "ranks",
@@ -319,7 +315,7 @@ GOALS.add(
     "confidence",
     GoalKind(
         lambda view: view.mean_confidence,
-        lambda view, truth, _: mean_of_pairs(view.signs_right(truth)),
+        lambda view, truth, _: mean_of_pairs(view.signs_right(truth, view.zone)),
         0.95,
         "mean confidence over all pairs of systems",
     ),
@@ -328,7 +324,7 @@ GOALS.add(
     "pairs",
     GoalKind(
         lambda view: _least(view, view.confidence),
-        lambda view, truth, _: _least(view, view.signs_right(truth)),
+        lambda view, truth, _: _least(view, view.signs_right(truth, view.zone)),
         0.95,
         "confidence in every pair of systems",
     ),

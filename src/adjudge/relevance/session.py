@@ -57,7 +57,6 @@ Pair = tuple[str, str]
 Judgment = tuple[str, str, float] | tuple[str, str, float, str]
 """Query, document, grade, and where it is known the assessor."""
 _EVERY, _TO_LEARN = 10, 20  # second opinions to learn noise from: one per 10 judgments, up to 20
-_WIDE = 1.959963984540054  # half of a 95 % interval, in standard deviations
 _STATE = {
     "measure": str,
     "estimator": str,
@@ -584,9 +583,9 @@ class Session:
         """Leniency and noise of each assessor, where pairs have answers of several or are to have them."""
         model, most = self.model, self.candidates.scale.maximum
         known = model.instruments() if isinstance(model, HierarchicalModel) else []
-        rows = []
+        rows, quantile = [], self.quantile(0.95)
         for instrument in known:
-            half, wide = most * _WIDE * instrument.leniency_sd, float(np.exp(_WIDE * instrument.spread / 2))
+            half, wide = most * quantile * instrument.leniency_sd, float(np.exp(quantile * instrument.spread / 2))
             lenient, noise = most * instrument.leniency, most * float(np.sqrt(instrument.noise))
             rows.append(
                 Assessor(

@@ -321,8 +321,7 @@ def checkpoint(session: Session, truth: Floats) -> Checkpoint:
     expected, variance = view.differences
     true = (truth[:, None] - truth[None, :])[view.upper]
     mean, sd = expected[view.upper], np.sqrt(variance[view.upper])
-    sign = np.where(np.abs(mean) <= ROUNDING, 0.5, np.sign(mean) == np.sign(true))  # 1/2 where no order is claimed
-    right = np.where(np.abs(true) <= ROUNDING, 1.0, sign)  # any order of true ties is right
+    right = view.signs_right(truth, 0.0)[view.upper]
     accuracy = _mean(right)
     own = np.sqrt(np.diagonal(view.scores.covariance) * session.model.inflation)
     error = view.scores.mean - truth

@@ -83,10 +83,8 @@ class StyledFigure(Figure):
             if not issubclass(each.category, UserWarning):
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         codes = [found[1] for each in caught if (found := re.match(r"Glyph (\d+)", str(each.message)))]
-        is_svg = (
-            str(settings.get("format") or fname).lower().endswith(("svg", "svgz"))
-        )  # text, which a page has fonts for
-        if codes and not is_svg:
+        is_svg = str(settings.get("format") or fname).lower().endswith(("svg", "svgz"))
+        if codes and not is_svg:  # there text is text, which a page has fonts for
             missing = listed([chr(int(code)) for code in dict.fromkeys(codes)], most=_NAMED)
             warn(f"No font of Matplotlib's here has {missing}: boxes are drawn instead.", stacklevel=2)
 

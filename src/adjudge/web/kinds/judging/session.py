@@ -34,7 +34,7 @@ from sqlalchemy import Connection, select
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.relevance.base import RelevanceModel, Scores, start
+from adjudge.relevance.base import RelevanceModel, Scores, start, symmetric_root
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.choosing import RULES, choose
 from adjudge.relevance.hierarchical.model import last_due
@@ -325,9 +325,7 @@ def _ends(session: Session, paths: int, rng: np.random.Generator) -> Floats:
 
 def _moves(learned: Floats, paths: int, rng: np.random.Generator) -> Floats:
     """Changes of scores with this covariance, paths x systems; what is below 0 is rounding, or a change of mind."""
-    values, vectors = np.linalg.eigh((learned + learned.T) / 2)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # the signs of vectors differ between machines
-    moves: Floats = rng.standard_normal((paths, len(values))) @ root
+    moves: Floats = rng.standard_normal((paths, len(learned))) @ symmetric_root((learned + learned.T) / 2)
     return moves
 
 
